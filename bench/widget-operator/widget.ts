@@ -23,11 +23,11 @@ const concurrency = 16;
 const widgets = controller(Widget, {
   owns: [ConfigMap],
   concurrency,
-  async reconcile({ metadata, spec }, { owned, apply, status }) {
+  async reconcile({ metadata, spec }, { children, apply, status }) {
     const name = `${metadata.name}-cm`;
     const value = String(spec.value);
     // A child that matches needs no write, not even when another client created it.
-    const isRight = owned(ConfigMap).some((each) => each.metadata.name === name && each.data?.["value"] === value);
+    const isRight = children.list(ConfigMap).some((map) => map.metadata.name === name && map.data?.["value"] === value);
     if (!isRight) await apply(ConfigMap({ name, labels: { app: "widget" }, data: { value } }));
     await status({ observed: spec.value, ready: true });
   },

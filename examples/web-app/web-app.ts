@@ -58,8 +58,8 @@ export const webAppOperator = (registrar: Registrar): Operator => {
     owns: [Deployment, Service],
     ledger: true,
     health,
-    async reconcile(app, { applySet, get, effect, condition, status }) {
-      await applySet([deploymentOf(app), serviceOf(app)]);
+    async reconcile(app, { children, get, effect, condition, status }) {
+      await children.apply([deploymentOf(app), serviceOf(app)]);
       const { host, replicas } = app.spec;
       const find = (key: string): Promise<string | undefined> => registrar.find(key);
       const address = await effect(`register ${host}`, { find, do: (key) => registrar.register(key, host) });

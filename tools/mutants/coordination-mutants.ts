@@ -88,7 +88,7 @@ function ownWebhookSetting(variant: Variant): Setting {
       {
         async reconcile(store, context) {
           // It says that it is up before it answers for others, as many do with a lock or a marker.
-          session ||= context.random.uuid();
+          session ||= context.host.random.uuid();
           await ensure(context, upMarker(variant, session));
           isServing = true;
           await ensure(context, configMap(store, "set"));

@@ -9,7 +9,7 @@ const periodMs = 600_000;
 export function wallClockSchedule(variant: Variant): OperatorSource {
   return operatorOf(() => [
     {
-      async reconcile(store, { clock, status, requeueAfter }) {
+      async reconcile(store, { host: { clock }, status, requeueAfter }) {
         const { backups = 0, lastBackupMs = 0 } = store.status ?? {};
         const elapsedMs = clock.now() - lastBackupMs;
         // A clock that went back says nothing about the time that has passed: a backup too many is better

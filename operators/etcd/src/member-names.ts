@@ -40,7 +40,7 @@ export const labels = {
 } as const;
 
 /** A name that no member has had before. No name is used twice, because etcd identifies members by name. */
-export function newMemberName(cluster: string, random: ReconcileContext["random"]): string {
+export function newMemberName(cluster: string, random: ReconcileContext["host"]["random"]): string {
   return `${cluster}-${randomSuffix(random, 6)}`;
 }
 

@@ -18,12 +18,12 @@ const writesMax = 80;
 interface Story {
   readonly world: World;
   readonly etcd: EtcdModel;
-  readonly dice: ReconcileContext["random"];
+  readonly dice: ReconcileContext["host"]["random"];
   /** What was done, for a failure. */
   readonly log: string[];
 }
 
-function pick<T>(dice: ReconcileContext["random"], choices: readonly T[]): T | undefined {
+function pick<T>(dice: ReconcileContext["host"]["random"], choices: readonly T[]): T | undefined {
   return choices[dice.int(choices.length)];
 }
 

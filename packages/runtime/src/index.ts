@@ -68,15 +68,18 @@ export type { WriteLimits } from "./controller/write-limits.ts";
 // inside a reconcile
 export type {
   ApplyOptions,
-  ApplySetOptions,
+  ApplyChildrenOptions,
+  Children,
   ChildUpdate,
   ConditionInit,
+  ControllerInfo,
   CreateOptions,
   DeleteOptions,
   Effect,
   PatchOptions,
   PruneOutcome,
   ReconcileContext,
+  ReconcileHost,
   StatusInit,
   StepOptions,
 } from "./controller/reconcile-context.ts";

@@ -27,7 +27,7 @@ function mover(disks: Disks): OperatorSource {
     const doing = (what: string): Promise<void> => process.call(what, "write", async () => disks.do(what));
     const moves = controller(Move, {
       ledger: true,
-      async reconcile({ spec }, { step, status, clock, requeueAfter }) {
+      async reconcile({ spec }, { step, status, host: { clock }, requeueAfter }) {
         const snapshot = await step("take snapshot", async () => {
           await doing(`snapshot for ${spec.to}`);
           return { id: `s-${disks.done.length}` };

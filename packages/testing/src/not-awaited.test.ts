@@ -61,6 +61,13 @@ describe("an un-awaited refused write must not kill the process without a word: 
     expect(failure?.message).toMatch(/\(at .*not-awaited\.test\.ts:\d+:\d+\)+: .*; await the call/);
   });
 
+  test("the children as a set, whose call is named with its group", async () => {
+    const failure = await settle(async (_candy, { children }) => void children.apply([refused]));
+    expect(failure?.message).toMatch(
+      /Cannot ignore the failure of children\.apply\(\) \(at .*not-awaited\.test\.ts:\d+/,
+    );
+  });
+
   test("and the laws", async () => {
     const operator = operatorOf(async (_candy, { apply }) => void apply(refused));
     const laws = reconcilerLaws(operator, {

@@ -56,7 +56,7 @@ test("an operator that writes at rest is not quiet", async () => {
     controllers: [
       controller(Candy, {
         owns: [ConfigMap],
-        async reconcile({ metadata }, { apply, clock, requeueAfter }) {
+        async reconcile({ metadata }, { apply, host: { clock }, requeueAfter }) {
           await apply(ConfigMap({ name: `${metadata.name}-time`, data: { now: String(clock.now()) } }));
           return requeueAfter(60_000, "the time has changed");
         },

@@ -19,7 +19,7 @@ function doing(reconcile: Reconcile): Operator {
     name: "candy",
     controllers: [
       controller(Candy, {
-        async reconcile(_candy, { clock }) {
+        async reconcile(_candy, { host: { clock } }) {
           await reconcile(clock);
         },
       }),

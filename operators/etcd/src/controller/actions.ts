@@ -97,7 +97,7 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
 
     async addLearner({ replaces }, context, seen) {
       const { name = "" } = seen.cluster.metadata;
-      const member = newMemberName(name, context.random);
+      const member = newMemberName(name, context.host.random);
       const gateway = await connections.connect(seen.cluster, context);
       const added = gateway.addLearner(endpointForChanges(seen), peerUrl(member, seen.cluster), context.signal);
       const start = { member, initialCluster: joinList(seen, member), state: "existing" } as const;
@@ -289,7 +289,10 @@ async function riskBeside(
   gateway: EtcdGateway,
   context: ReconcileContext,
 ): Promise<string | undefined> {
-  const { clock, signal } = context;
+  const {
+    host: { clock },
+    signal,
+  } = context;
   const askedMs = clock.monotonic();
   const others = seen.members.filter(({ name, listed }) => name !== member && listed !== undefined);
   const risks = await Promise.all(others.map((each) => riskOf(each, seen, gateway, context)));

@@ -29,14 +29,22 @@ export async function observeMetrics(
   // Without a quorum nothing is written.
   if (quorum) await Promise.all([...pods].map(([name, pod]) => sample(cluster, name, pod, ports)));
   context.signal.throwIfAborted();
-  return disks.health(uid, [...pods.keys()], context.clock.monotonic());
+  return disks.health(uid, [...pods.keys()], context.host.clock.monotonic());
 }
 
 async function sample(
   { metadata: { uid = "" }, spec }: EtcdCluster,
   member: string,
   pod: Pod,
-  { disks, roundTrips, gateway, context: { clock, signal } }: Ports,
+  {
+    disks,
+    roundTrips,
+    gateway,
+    context: {
+      host: { clock },
+      signal,
+    },
+  }: Ports,
 ): Promise<void> {
   const endpoint = podState(pod) === "running" ? metricsEndpoint(pod) : undefined;
   const podUid = pod.metadata.uid ?? "";

@@ -58,7 +58,7 @@ export async function observe(
   // The mode comes first: a restore begins with an empty status.
   const claims = volumesOf(accepted, context);
   const cluster = withRestoredStatus(withTlsMode(accepted, claims), restore);
-  const pods = byMember(context.owned(Pod), (name) => name);
+  const pods = byMember(context.children.list(Pod), (name) => name);
   const { gateway, certificates } = await connections.observe(cluster, [...pods.values()], context);
   const shown = byMember(claims, memberOfVolume);
   const unseen = unseenVolumes(shown, pods, cluster);
@@ -88,7 +88,7 @@ export async function observe(
     { silence, context, quorum: list !== undefined },
   );
   const { servicesToApply, serviceTaken } = observeServices(cluster, context);
-  const { targetVersion, versionRefusal } = observeVersion(cluster, members, context.clock.now());
+  const { targetVersion, versionRefusal } = observeVersion(cluster, members, context.host.clock.now());
   const diskHealth = await observeMetrics(cluster, pods, list !== undefined, {
     disks,
     roundTrips,
@@ -96,7 +96,7 @@ export async function observe(
     context,
   });
   const roundTrip = observeRoundTrip(cluster, list, roundTrips);
-  const copyToRemove = image === undefined ? undefined : dueCopy(cluster, context.clock.now());
+  const copyToRemove = image === undefined ? undefined : dueCopy(cluster, context.host.clock.now());
   return {
     cluster,
     refusals,
@@ -110,7 +110,7 @@ export async function observe(
     serviceTaken,
     targetVersion,
     versionRefusal,
-    closed: closedWindow(cluster, context.clock.now()),
+    closed: closedWindow(cluster, context.host.clock.now()),
     fenced,
     highestRevision: highest(cluster, list !== undefined, members, revisions),
     misowned: everybody.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
@@ -174,7 +174,7 @@ function withSilence(
   const absent =
     quorum || cluster.spec.hibernated ? [] : members.filter(({ position }) => position === undefined).map(absence);
   const said = [...problems.filter((matter) => matter !== undefined), ...absent];
-  const nowMs = context.clock.monotonic();
+  const nowMs = context.host.clock.monotonic();
   const since = silence.note(uid, said, nowMs);
   const forMs = (matter: string): number | undefined => {
     const sinceMs = since.get(matter);

@@ -7,7 +7,7 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { EtcdLogin } from "../gateway/etcd-gateway.ts";
 import { rootLoginOf, rootSecret, rootSecretName, wantsAuthentication } from "../resources/root-login.ts";
 
-type Context = Pick<ReconcileContext, "client" | "random" | "signal">;
+type Context = Pick<ReconcileContext, "client" | "host" | "signal">;
 
 /** 192 bits. */
 const passwordBytes = 24;
@@ -61,8 +61,8 @@ function ownLogin(secret: Secret, { metadata: { name = "", uid } }: EtcdCluster)
   return rootLoginOf(secret);
 }
 
-function createSecret(cluster: EtcdCluster, { client, random, signal }: Context): Promise<Stored<Secret>> {
-  const password = Buffer.from(random.bytes(passwordBytes)).toString("base64url");
+function createSecret(cluster: EtcdCluster, { client, host, signal }: Context): Promise<Stored<Secret>> {
+  const password = Buffer.from(host.random.bytes(passwordBytes)).toString("base64url");
   return client.create(Secret, rootSecret(cluster, password), { signal });
 }
 

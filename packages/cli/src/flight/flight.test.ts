@@ -39,11 +39,11 @@ function noteOperator(greeting = "hello"): Operator {
       const text = `${greeting} ${note.spec.text} after ${seen.length} runs`;
       await context.apply(ConfigMap({ name: `${name}-${seen.length % 2}`, data: { text } }));
       if (context.get(Secret, `${name}-key`) === undefined) {
-        const data = { password: btoa(`${canary}-${randomSuffix(context.random, 6)}`) };
+        const data = { password: btoa(`${canary}-${randomSuffix(context.host.random, 6)}`) };
         await context.apply(Secret({ name: `${name}-key`, data }));
       }
-      await context.status({ seen: seen.slice(-5).join(), at: new Date(context.clock.now()).toISOString() });
-      return context.requeueAfter(20 + context.random.int(30), "again, at some time");
+      await context.status({ seen: seen.slice(-5).join(), at: new Date(context.host.clock.now()).toISOString() });
+      return context.requeueAfter(20 + context.host.random.int(30), "again, at some time");
     },
   });
   return defineOperator({ name: "notes", controllers: [notes] });

@@ -45,7 +45,7 @@ function siteOperator(label = "v1", text = (wanted: string): string => wanted): 
       context.event("Normal", "Rolled", `version ${label} is wanted`);
       await context.apply(Deployment({ name, spec: { replicas: site.spec.replicas, selector, template } }));
       // Its own pretended writes are what the next reads show.
-      await context.status({ files: context.owned(ConfigMap).length });
+      await context.status({ files: context.children.list(ConfigMap).length });
     },
     async cleanup() {},
   });
@@ -185,7 +185,8 @@ test("an account that may not read what the operator reads gets the rule that it
 test("the reason of a planned step stands under what it writes", async () => {
   const steps = controller(Site, {
     owns: [ConfigMap],
-    observe: (site, { owned }) => Promise.resolve({ name: site.metadata.name, count: owned(ConfigMap).length }),
+    observe: (site, { children }) =>
+      Promise.resolve({ name: site.metadata.name, count: children.list(ConfigMap).length }),
     plan: ({ count }): Step<{ addPage: { number: number } }> =>
       count < 2 ? act("addPage", { number: count }, `there are ${count} pages, expected 2`) : rest(),
     actions: {

@@ -39,7 +39,7 @@ export function certificateSigner({ authority }: CertificateSignerOptions): Cont
 }
 
 async function fail(request: CertificateSigningRequest, message: string, context: ReconcileContext): Promise<void> {
-  const now = timestamp(context.clock);
+  const now = timestamp(context.host.clock);
   const failed = { type: "Failed", status: "True", reason: "SignerValidationFailure", message };
   const conditions = [
     ...(request.status?.conditions ?? []),

@@ -35,7 +35,7 @@ export const deployments: ControllerDefinition = controller(Deployment, {
       { kind: Deployment, object: deployment, selector: deployment.spec?.selector },
       context,
     );
-    const sets = [...context.owned(ReplicaSet)].sort(byAge);
+    const sets = [...context.children.list(ReplicaSet)].sort(byAge);
     const current = await ensureCurrentSet(deployment, sets, context);
     await showRevision(deployment, current, context);
     const all = [...sets.filter((set) => set.metadata.uid !== current.metadata.uid), current];
@@ -186,12 +186,12 @@ async function reportStatus(
   const replicas = deployment.spec?.replicas ?? 1;
   const maxUnavailable = resolvePercent(deployment.spec?.strategy?.rollingUpdate?.maxUnavailable, replicas, "down");
   const deadlineMs = (deployment.spec?.progressDeadlineSeconds ?? progressDeadlineSecondsDefault) * 1000;
-  const untilTimeoutMs = Date.parse(current.metadata.creationTimestamp ?? "") + deadlineMs - context.clock.now();
+  const untilTimeoutMs = Date.parse(current.metadata.creationTimestamp ?? "") + deadlineMs - context.host.clock.now();
   const wanted = [
     availableCondition(counts, replicas - maxUnavailable),
     progressingCondition(deployment, counts, current.metadata.name ?? "", untilTimeoutMs <= 0),
   ];
-  const conditions = deploymentConditions(deployment.status?.conditions ?? [], wanted, timestamp(context.clock));
+  const conditions = deploymentConditions(deployment.status?.conditions ?? [], wanted, timestamp(context.host.clock));
   await context.status({ ...counts, observedGeneration: deployment.metadata.generation ?? 0, conditions });
   if (!isComplete(deployment, counts) && untilTimeoutMs > 0)
     return requeueAfter(untilTimeoutMs, "the rollout's deadline");

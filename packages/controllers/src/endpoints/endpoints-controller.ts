@@ -45,7 +45,7 @@ function servicesOf(pod: Stored<Pod>, cache: CacheReader): readonly { namespace:
 }
 
 async function writeSlices(service: Stored<Service>, pods: readonly Pod[], context: ReconcileContext): Promise<void> {
-  const owned = context.owned(EndpointSlice).filter(({ metadata }) => metadata.labels?.[managedBy] === self);
+  const owned = context.children.list(EndpointSlice).filter(({ metadata }) => metadata.labels?.[managedBy] === self);
   const present = owned
     .map(({ metadata, ports = [], endpoints: held = [] }) => ({ name: metadata.name, ports, endpoints: held }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -52,7 +52,7 @@ function retryMsAt({ metadata }: Stored<Namespace>, nowMs: number): number {
 async function reportRemaining(
   namespace: Stored<Namespace>,
   { remaining, refusals }: RemainingContent,
-  { client, clock }: ReconcileContext,
+  { client, host: { clock } }: ReconcileContext,
 ): Promise<Result> {
   const message = `Some resources are remaining: ${remaining.join(", ")}`;
   const wanted = [

@@ -48,12 +48,12 @@ function silenceOf(node: Stored<Node>, context: ReconcileContext): number {
   const ready = node.status?.conditions?.find((each) => each.type === "Ready");
   const signs = [lease?.spec?.renewTime, ready?.lastHeartbeatTime, node.metadata.creationTimestamp];
   const last = Math.max(...signs.map((sign) => Date.parse(sign ?? "1970-01-01T00:00:00Z")));
-  return context.clock.now() - last;
+  return context.host.clock.now() - last;
 }
 
 /** False when the Node already has these conditions. */
 async function reportSilence(node: Stored<Node>, context: ReconcileContext): Promise<boolean> {
-  const conditions = unknownConditions(node, timestamp(context.clock));
+  const conditions = unknownConditions(node, timestamp(context.host.clock));
   if (conditions.length === 0) return false;
   // A node that has just come back must not be overwritten.
   const metadata = { resourceVersion: node.metadata.resourceVersion };
@@ -71,7 +71,7 @@ async function reportSilence(node: Stored<Node>, context: ReconcileContext): Pro
 async function ensureTaints(node: Stored<Node>, context: ReconcileContext): Promise<boolean> {
   const present = node.spec?.taints ?? [];
   const isFullDisruption = context.list(Node).every((each) => readyStatus(each) !== "True");
-  const wanted = wantedTaints(node, isFullDisruption, timestamp(context.clock));
+  const wanted = wantedTaints(node, isFullDisruption, timestamp(context.host.clock));
   const isThere =
     present.length === wanted.length && wanted.every((taint) => present.some((each) => isSame(each, taint)));
   if (isThere) return false;
@@ -85,14 +85,14 @@ function podsOf(node: Stored<Node>, context: ReconcileContext): readonly Stored<
 
 /** What a node last said of its pods is true no longer when the node says nothing. */
 async function markPods(node: Stored<Node>, context: ReconcileContext): Promise<void> {
-  const now = timestamp(context.clock);
+  const now = timestamp(context.host.clock);
   const condition = { type: "Ready", status: "False", lastTransitionTime: now };
   for (const pod of podsOf(node, context).filter((each) => isReady(each)))
     await patchStatus(pod, { conditions: [condition] }, context);
 }
 
 async function evictPods(node: Stored<Node>, context: ReconcileContext): Promise<void> {
-  const nowMs = context.clock.now();
+  const nowMs = context.host.clock.now();
   const taints = node.spec?.taints ?? [];
   for (const pod of podsOf(node, context).filter((each) => isActive(each))) {
     if (untilEvictionMs(pod, taints, nowMs) !== 0) continue;
@@ -101,7 +101,7 @@ async function evictPods(node: Stored<Node>, context: ReconcileContext): Promise
       status: "True",
       reason: "DeletionByTaintManager",
       message: "Taint manager: deleting due to NoExecute taint",
-      lastTransitionTime: timestamp(context.clock),
+      lastTransitionTime: timestamp(context.host.clock),
     };
     await patchStatus(pod, { conditions: [condition] }, context);
     await unlessGone(context.client.delete(Pod, keyOf(pod), { preconditions: { uid: pod.metadata.uid } }));

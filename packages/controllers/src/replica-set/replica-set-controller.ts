@@ -36,7 +36,7 @@ export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
   ],
   async reconcile(set, context) {
     await adoptOrphans(Pod, { kind: ReplicaSet, object: set, selector: set.spec?.selector }, context, isActive);
-    const pods = context.owned(Pod);
+    const pods = context.children.list(Pod);
     const active = pods.filter(isActive);
     const wanted = set.spec?.replicas ?? 1;
     const failure = await scale(set, active, wanted, context);
@@ -61,7 +61,7 @@ async function scale(
 ): Promise<Failure | undefined> {
   const missing = Math.min(wanted - active.length, burstReplicas);
   for (let i = 0; i < missing; i++) {
-    const name = `${(set.metadata.name ?? "").slice(0, 57)}-${randomSuffix(context.random, 5)}`;
+    const name = `${(set.metadata.name ?? "").slice(0, 57)}-${randomSuffix(context.host.random, 5)}`;
     const result = await outcome(context.create(podOf(set, name)));
     if (result.kind === "done") context.event("Normal", "SuccessfulCreate", `Created pod: ${name}`);
     else return failed(context, { reason: "FailedCreate", message: result.error.message }, "Error creating");
@@ -96,7 +96,7 @@ async function reportStatus(
   context: ReconcileContext,
 ): Promise<Result | void> {
   const minReadySeconds = set.spec?.minReadySeconds ?? 0;
-  const untilAvailable = active.map((pod) => untilAvailableMs(pod, minReadySeconds, context.clock.now()));
+  const untilAvailable = active.map((pod) => untilAvailableMs(pod, minReadySeconds, context.host.clock.now()));
   const templateLabels = set.spec?.template?.metadata?.labels ?? {};
   const conditions = conditionsOf(set, failure, context);
   await context.status({
@@ -114,7 +114,7 @@ async function reportStatus(
   if (Number.isFinite(next)) return requeueAfter(next, "a ready pod is not yet available");
 }
 
-function retryDelayMs(conditions: readonly FailureCondition[], { clock }: ReconcileContext): number {
+function retryDelayMs(conditions: readonly FailureCondition[], { host: { clock } }: ReconcileContext): number {
   const refusedForMs = clock.now() - Date.parse(conditions[0]?.lastTransitionTime ?? "");
   return Math.min(Math.max(refusedForMs / 2, retryMsMin), retryMsMax);
 }
@@ -133,7 +133,7 @@ interface FailureCondition {
 function conditionsOf(
   set: Stored<ReplicaSet>,
   failure: Failure | undefined,
-  { clock }: ReconcileContext,
+  { host: { clock } }: ReconcileContext,
 ): readonly FailureCondition[] {
   const before = set.status?.conditions?.find(({ type }) => type === "ReplicaFailure");
   if (failure === undefined && before === undefined) return [];

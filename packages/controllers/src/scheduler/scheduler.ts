@@ -129,7 +129,7 @@ async function refuse(
       status: "False",
       reason: "Unschedulable",
       message,
-      lastTransitionTime: timestamp(context.clock),
+      lastTransitionTime: timestamp(context.host.clock),
     };
     const options = { subresource: "status", type: "strategic" as const, signal: context.signal };
     await context.client.patch(

@@ -93,7 +93,7 @@ function announce(before: readonly CheckState[], after: readonly CheckState[], {
 }
 
 async function report(run: Stored<AcceptanceRun>, checks: readonly CheckState[], api: ReconcileContext): Promise<void> {
-  const now = timestampAt(api.clock.now());
+  const now = timestampAt(api.host.clock.now());
   const { startedAt = now } = run.status ?? {};
   const { generation } = run.metadata;
   const outcome = outcomeOf(checks);

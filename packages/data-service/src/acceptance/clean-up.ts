@@ -22,7 +22,7 @@ export async function cleanUp(context: SuiteContext): Promise<StepReport> {
   const copies = await removeCopies(context);
   if (copies.state !== "done") return copies;
   for (const kinds of ownedStages(context.acceptance.engine.kind)) {
-    const left = kinds.flatMap((kind) => context.api.owned(kind).map((object) => ({ kind, object })));
+    const left = kinds.flatMap((kind) => context.api.children.list(kind).map((object) => ({ kind, object })));
     for (const { object } of left) await deleteOnce(object, context);
     if (left.length > 0)
       return waiting(`Removing ${left.map(({ kind, object }) => `${kind.kind} "${object.metadata.name}"`).join(", ")}`);
@@ -33,7 +33,7 @@ export async function cleanUp(context: SuiteContext): Promise<StepReport> {
 /** The instances that Restores of the run have created belong to nobody, so nobody else would remove them. */
 export async function removeCopies(context: SuiteContext): Promise<StepReport> {
   const { kind } = context.acceptance.engine;
-  for (const { spec, status } of context.api.owned(Restore)) {
+  for (const { spec, status } of context.api.children.list(Restore)) {
     if (status?.instanceUID === undefined || spec.newInstance === undefined) continue;
     const copy = await read(context, kind, spec.newInstance.name);
     if (copy === undefined || copy.metadata.uid !== status.instanceUID) continue;

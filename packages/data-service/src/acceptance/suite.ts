@@ -71,7 +71,7 @@ export async function advanceSuite(
 function begun(state: CheckState, { needs }: Check, states: readonly CheckState[], { api }: SuiteContext): CheckState {
   if (needs !== undefined && states.find(({ name }) => name === needs)?.state !== "Passed")
     return { ...state, state: "Skipped", message: `the check "${needs}" has not passed` };
-  return { ...state, state: "Running", step: 0, startedAt: timestampAt(api.clock.now()) };
+  return { ...state, state: "Running", step: 0, startedAt: timestampAt(api.host.clock.now()) };
 }
 
 async function stepped(state: CheckState, check: Check, context: SuiteContext): Promise<CheckState> {
@@ -124,11 +124,11 @@ function finished(
     ...state,
     state: outcomes[report.state],
     ...(report.state === "done" ? {} : { message: report.message }),
-    finishedAt: timestampAt(context.api.clock.now()),
+    finishedAt: timestampAt(context.api.host.clock.now()),
     seconds: Math.round(secondsOf(state, context)),
   };
 }
 
 function secondsOf({ startedAt = "" }: CheckState, { api }: SuiteContext): number {
-  return Math.max(0, api.clock.now() - Date.parse(startedAt)) / 1_000;
+  return Math.max(0, api.host.clock.now() - Date.parse(startedAt)) / 1_000;
 }

@@ -31,7 +31,9 @@ export async function deleteStored(
   image: string | undefined,
 ): Promise<Result | void> {
   const { name, namespace = "" } = backup.metadata;
-  const running = context.owned(Pod).filter((pod) => transferResult(pod) === undefined && !isDeletion(pod, name));
+  const running = context.children
+    .list(Pod)
+    .filter((pod) => transferResult(pod) === undefined && !isDeletion(pod, name));
   await deletePods(running, context);
   const { object } = (await context.fresh(Backup, name, namespace))?.status ?? {};
   if (backup.spec.deletionPolicy === "Retain" || object === undefined) return;
@@ -64,7 +66,7 @@ async function deleteByPod(deletion: Deletion, context: ReconcileContext): Promi
     const result = transferResult(pod);
     if (result === undefined) return context.requeueAfter(checkMs, `deleting ${deletion.object} from the store`);
     if (result.outcome === "done") return;
-    const leftMs = (endedAtMs(pod) ?? 0) + retryMs * attempt - context.clock.now();
+    const leftMs = (endedAtMs(pod) ?? 0) + retryMs * attempt - context.host.clock.now();
     attempt++;
     pod = context.get(Pod, transferName(name, "delete", attempt), namespace);
     const why = `deleting ${deletion.object} failed (${result.reason}: ${result.message})`;

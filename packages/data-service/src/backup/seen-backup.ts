@@ -48,7 +48,7 @@ export async function observeBackup<Instance extends KubeObject>(
   const instance = context.get(engine.kind, backup.spec.instance.name, namespace);
   return {
     backup,
-    nowMs: context.clock.now(),
+    nowMs: context.host.clock.now(),
     store: context.get(BackupStore, backup.spec.store, namespace),
     instance:
       instance === undefined
@@ -56,7 +56,7 @@ export async function observeBackup<Instance extends KubeObject>(
         : { uid: instance.metadata.uid, state: engine.state(instance), source: engine.source(instance) },
     image,
     transfer: isFinished(backup) ? { state: "missing" } : await currentTransfer(backup, context),
-    pods: context.owned(Pod),
+    pods: context.children.list(Pod),
     ahead: aheadOf(backup, context.list(Backup)),
   };
 }

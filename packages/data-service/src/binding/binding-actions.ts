@@ -54,7 +54,8 @@ export function bindingActions<Instance extends KubeObject>({
     await context.status(statusWith(seen, { logins: withRights(seen, login.user) }));
   };
   return {
-    prepareLogin: ({ user }, context, seen) => keep({ user, password: newPassword(context.random) }, context, seen),
+    prepareLogin: ({ user }, context, seen) =>
+      keep({ user, password: newPassword(context.host.random) }, context, seen),
     async keepLogin(_, context, seen) {
       const login = publishedCredentials(seen);
       if (login !== undefined) await keep(login, context, seen);

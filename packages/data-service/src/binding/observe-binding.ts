@@ -55,7 +55,7 @@ export async function observeBinding<Instance extends KubeObject>(
   ports: BindingPorts<Instance>,
 ): Promise<SeenBinding> {
   const seen = await observeWith(cached, async (...key) => context.get(...key), context, ports);
-  if (planBinding(seen, context.clock.now()).kind !== "act") return seen;
+  if (planBinding(seen, context.host.clock.now()).kind !== "act") return seen;
   const { name, namespace } = cached.metadata;
   const now = await context.fresh(ServiceBinding, name, namespace);
   const binding = now?.metadata.uid === cached.metadata.uid ? now : cached;
@@ -88,7 +88,7 @@ async function observeWith<Instance extends KubeObject>(
   const outdated = proven ? await outdatedIn(binding, object, secret.secret, login, context, engine) : [];
   const keeperOutdated =
     keeper.kind === "ours" ? outdatedParts(keeper.secret, keeperSecret(binding, login)) : ["username"];
-  const logins = settledLogins(recorded, secret, proven, timestampAt(context.clock.now()));
+  const logins = settledLogins(recorded, secret, proven, timestampAt(context.host.clock.now()));
   const retiring = logins.filter(({ state }) => state === "Retiring");
   const { overlap } = binding.spec.rotation;
   const remainingMs = Object.fromEntries(

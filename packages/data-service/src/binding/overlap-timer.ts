@@ -11,7 +11,7 @@ const roundingMs = 1_000;
 export class OverlapTimer {
   readonly #ends: Map<string, { readonly overlap: string; readonly atMs: number }> = new Map();
 
-  remainingMs({ user, since }: Login, overlap: string, { clock }: Pick<ReconcileContext, "clock">): number {
+  remainingMs({ user, since }: Login, overlap: string, { host: { clock } }: Pick<ReconcileContext, "host">): number {
     const known = this.#ends.get(user);
     if (known?.overlap === overlap) return Math.max(0, known.atMs - clock.monotonic());
     const leftMs = Date.parse(since) + roundingMs + parseDuration(overlap) - clock.now();

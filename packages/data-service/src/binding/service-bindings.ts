@@ -101,7 +101,7 @@ async function revoke<Instance extends KubeObject>(
       seconds(10),
       `waiting for ${spec.instance.kind} "${spec.instance.name}" to drop ${logins.length} users: ${waitingFor}`,
     );
-  const lateUntilMs = Date.parse(cached.metadata.deletionTimestamp ?? "") + lateMs - context.clock.now();
+  const lateUntilMs = Date.parse(cached.metadata.deletionTimestamp ?? "") + lateMs - context.host.clock.now();
   if (lateUntilMs > 0 && logins.some(({ state }) => state === "Pending"))
     return context.requeueAfter(lateUntilMs, "the creation of a user may still be under way");
   const access = instanceAccess(context, namespace);

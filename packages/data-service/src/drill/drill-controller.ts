@@ -49,19 +49,19 @@ export function drillController<Instance extends KubeObject>(
       },
     },
     async cleanup(drill, context) {
-      for (const restore of context.owned(Restore)) await deleteInstanceOf(restore, context, engine);
+      for (const restore of context.children.list(Restore)) await deleteInstanceOf(restore, context, engine);
     },
   });
 }
 
 function observeDrill<Instance extends KubeObject>(
   drill: Stored<RestoreDrill>,
-  { list, owned, get, clock }: ReconcileContext,
+  { list, children, get, host: { clock } }: ReconcileContext,
   engine: EngineControl<Instance>,
 ): SeenDrill {
   const { namespace = "" } = drill.metadata;
   const { name } = drill.spec.instance;
-  const [restore] = owned(Restore).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const [restore] = children.list(Restore).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   const instance = restore === undefined ? undefined : get(engine.kind, restore.metadata.name, namespace);
   return {
     drill,

@@ -87,12 +87,12 @@ async function reconcileOperation<Instance extends KubeObject>(
 ): Promise<Result | void> {
   const { name, namespace } = cached.metadata;
   const instance = context.get(engine.kind, cached.spec.instance.name, namespace);
-  const planned = planOperation(seenOperation(cached, instance, context, engine), context.clock.now());
+  const planned = planOperation(seenOperation(cached, instance, context, engine), context.host.clock.now());
   if (planned.kind === "ended") return finish(cached, planned.deleteInMs, context);
   // The cache may be late: what has ended must not begin again.
   const operation = await context.fresh(Operation, name, namespace);
   if (operation?.metadata.uid !== cached.metadata.uid) return context.awaitChange();
-  const step = planOperation(seenOperation(operation, instance, context, engine), context.clock.now());
+  const step = planOperation(seenOperation(operation, instance, context, engine), context.host.clock.now());
   return perform(step, operation, instance, context, engine);
 }
 
@@ -120,7 +120,7 @@ async function perform<Instance extends KubeObject>(
     const message = "It was cancelled while it was in progress; what was done stays done";
     return report(operation, { phase: "Failed", reason: "Cancelled", message, finished: true }, context);
   }
-  const startedAt = operation.status?.startedAt ?? timestampAt(context.clock.now());
+  const startedAt = operation.status?.startedAt ?? timestampAt(context.host.clock.now());
   const begun: Change = { phase: "InProgress", instanceUID: uid, startedAt };
   if (step.kind === "begin") await report(operation, { ...begun, message: "It has begun" }, context);
   return tell(await engine.advance(instance, request, context), operation, begun, context);
@@ -159,7 +159,7 @@ async function report(
     ...before,
     ...change,
     observedGeneration: metadata.generation,
-    ...(finished ? { finishedAt: timestampAt(context.clock.now()) } : {}),
+    ...(finished ? { finishedAt: timestampAt(context.host.clock.now()) } : {}),
   });
   // Its own status does not run an object again.
   const { ttlSecondsAfterFinished: ttl } = spec;

@@ -35,7 +35,7 @@ export function planController<Instance extends KubeObject>(
   });
 }
 
-function observePlan(plan: Stored<BackupPlan>, { list, clock }: ReconcileContext): SeenPlan {
+function observePlan(plan: Stored<BackupPlan>, { list, host: { clock } }: ReconcileContext): SeenPlan {
   const { name } = plan.metadata;
   const restores = list(Restore).filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
   return {

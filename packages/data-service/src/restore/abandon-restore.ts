@@ -32,7 +32,7 @@ export async function abandonRestore<Instance extends KubeObject>(
   const { serving, restored, stoppedFor } = engine.state(target);
   if (mark.state === "start" && (restored === id || restore.spec.inPlace === undefined)) return set("done");
   await deletePods(
-    context.owned(Pod).filter((pod) => transferResult(pod) === undefined),
+    context.children.list(Pod).filter((pod) => transferResult(pod) === undefined),
     context,
   );
   if (mark.state !== "back") await set("back");

@@ -86,7 +86,7 @@ export async function observeRestore<Instance extends KubeObject>(
   const pod = transferPodOf(restore);
   return {
     restore,
-    nowMs: context.clock.now(),
+    nowMs: context.host.clock.now(),
     inPhaseMs: inPhase(restore, watch, context),
     image,
     backup,
@@ -104,7 +104,7 @@ export async function observeRestore<Instance extends KubeObject>(
   };
 }
 
-function inPhase(restore: Stored<Restore>, watch: PhaseWatch, { clock }: ReconcileContext): number {
+function inPhase(restore: Stored<Restore>, watch: PhaseWatch, { host: { clock } }: ReconcileContext): number {
   const { uid } = restore.metadata;
   if (!isRestoreFinished(restore)) return watch.note(uid, restore.status?.phase ?? "", clock);
   watch.forget(uid);

@@ -66,7 +66,7 @@ interface Reading {
   readonly problem?: string | undefined;
 }
 
-type Context = Pick<ReconcileContext, "client" | "clock" | "random" | "signal">;
+type Context = Pick<ReconcileContext, "client" | "host" | "signal">;
 
 /** What is remembered of a reading: no key but that of the operator's own certificate. */
 interface Remembered {
@@ -116,7 +116,7 @@ export class CertificateKeeper {
     this.#remembered.delete(owner.uid);
   }
 
-  #recall(subject: CertificateSubject, { clock }: Context): Remembered | undefined {
+  #recall(subject: CertificateSubject, { host: { clock } }: Context): Remembered | undefined {
     const known = this.#remembered.get(subject.place.owner.uid);
     if (known === undefined || known.subject !== textOfSubject(subject)) return undefined;
     return clock.monotonic() - known.readMs < rememberMsMax ? known : undefined;
@@ -128,7 +128,7 @@ export class CertificateKeeper {
     const { authority } = state;
     const read: Remembered = {
       subject: textOfSubject(subject),
-      readMs: context.clock.monotonic(),
+      readMs: context.host.clock.monotonic(),
       seen: seenCertificates(state, this.#issuer),
       trusts: authority === undefined ? [] : bundleIds(bundleOf(authority), this.#issuer),
       problem,
@@ -156,11 +156,11 @@ export class CertificateKeeper {
     const { secrets, problem, ...reading } = await this.#read(subject, context);
     if (problem !== undefined) return;
     let { state } = reading;
-    const ports: CertificatePorts = { clock: context.clock, random: context.random, issuer: this.#issuer };
+    const ports: CertificatePorts = { clock: context.host.clock, random: context.host.random, issuer: this.#issuer };
     for (let count = 0; count < stepsMax; count++) {
       const seen = seenCertificates(state, this.#issuer);
       const holders = subject.processes.map((each) => holderOf(each, seen.authority?.standby?.id));
-      const { step } = dueCertificates({ ...seen, holders }, subject.wanted, context.clock.now());
+      const { step } = dueCertificates({ ...seen, holders }, subject.wanted, context.host.clock.now());
       if (step === undefined) return;
       state = afterStep(state, step, subject.wanted, ports);
       const wanted = secretAfter(step, state, subject.place);
@@ -214,7 +214,7 @@ export class CertificateKeeper {
 function reportOf(
   { seen, trusts, problem }: Remembered,
   { wanted, processes }: CertificateSubject,
-  { clock }: Context,
+  { host: { clock } }: Context,
 ): CertificateReport {
   const holders = processes.map((each) => holderOf(each, seen.authority?.standby?.id));
   const due = dueCertificates({ ...seen, holders }, wanted, clock.now());

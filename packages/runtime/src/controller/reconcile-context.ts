@@ -1,6 +1,6 @@
 import type { Condition, KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
-import type { Clock, Logger, Random } from "@setpoint/host";
+import type { Host, Logger } from "@setpoint/host";
 import type { JsonOf } from "./ledger.ts";
 import type { Result } from "./result.ts";
 import type { ListOptions } from "./watch-definition.ts";
@@ -49,8 +49,8 @@ export interface PatchOptions {
  */
 export type ChildUpdate = "InPlace" | "Recreate" | "OnDelete";
 
-/** How `applySet` updates the children that exist and differ. */
-export interface ApplySetOptions {
+/** How `children.apply` updates the children that exist and differ. */
+export interface ApplyChildrenOptions {
   /** Default: `InPlace`. */
   update?(this: void, child: KubeObject): ChildUpdate;
 }
@@ -94,6 +94,40 @@ export type StatusInit<T extends KubeObject> = "status" extends keyof T
   : object;
 
 /**
+ * The objects that the reconciled object owns, as a set: those with a controller reference to its UID. A
+ * single child is written with `apply`, `create`, `patch` and `delete` of the context.
+ */
+export interface Children {
+  /** The owned objects of a kind, from the cache. */
+  list<T extends KubeObject>(this: void, kind: KindRef<T>): readonly Stored<T>[];
+  /**
+   * Applies all children, then deletes those that this controller applied earlier and that are missing here.
+   * When the server refuses a child, the others are still applied; then it deletes nothing and throws the
+   * refusals.
+   */
+  apply(this: void, children: readonly KubeObject[], options?: ApplyChildrenOptions): Promise<PruneOutcome>;
+  /** Deletes the children that this controller applied earlier and did not apply in this run. */
+  prune(this: void): Promise<PruneOutcome>;
+}
+
+/** The clock and the randomness of the process, or of the simulated world. */
+export type ReconcileHost = Pick<Host, "clock" | "random">;
+
+/** The controller that reconciles the object, and the cluster that it works in. */
+export interface ControllerInfo {
+  /** The field manager of this controller's `apply`. */
+  readonly fieldManager: string;
+  /** The name of the object's cluster when the manager works in several. */
+  readonly cluster: string | undefined;
+  /**
+   * Why reads from the cache may be stale: the account may no longer read a kind, or the server has sent
+   * nothing of it for five minutes. Undefined while all kinds are followed. The text changes only with the
+   * cause, so a status can contain it.
+   */
+  outdated(this: void): string | undefined;
+}
+
+/**
  * What a reconcile can do. Reads come from the cache and are never older than this key's own writes. Every
  * write first checks the leader lease and carries preconditions. The functions need no `this`, so they can be
  * destructured.
@@ -107,10 +141,12 @@ export interface ReconcileContext<Status extends object = object> {
   /** Aborts when the manager stops or loses its lease. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** The field manager of this controller's `apply`. */
-  readonly fieldManager: string;
+  /** Time and randomness. A simulated world replaces both, so a reconcile takes them from nowhere else. */
+  readonly host: ReconcileHost;
+  /** The owned objects, all at once. */
+  readonly children: Children;
+  /** What does not depend on the reconciled object. */
+  readonly controller: ControllerInfo;
   /**
    * For everything else that the API offers: subresources, other kinds. Its writes check the lease too. Reads
    * see its writes to cached objects, and the next run waits for them. The protection against reconcile loops
@@ -118,13 +154,9 @@ export interface ReconcileContext<Status extends object = object> {
    * not.
    */
   readonly client: Client;
-  /** The name of the object's cluster when the manager works in several. */
-  readonly cluster: string | undefined;
   get<T extends KubeObject>(this: void, kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined;
   /** The objects in the namespace of the reconciled object, unless `options` names another one, or all. */
   list<T extends KubeObject>(this: void, kind: KindRef<T>, options?: ListOptions): readonly Stored<T>[];
-  /** Children of the object being reconciled: those with a controller reference to its UID. */
-  owned<T extends KubeObject>(this: void, kind: KindRef<T>): readonly Stored<T>[];
   /** Reads from the server, not from the cache. */
   fresh<T extends KubeObject>(
     this: void,
@@ -133,24 +165,10 @@ export interface ReconcileContext<Status extends object = object> {
     namespace?: string,
   ): Promise<Stored<T> | undefined>;
   /**
-   * Why these reads may be stale: the account may no longer read a kind, or the server has sent nothing of it
-   * for five minutes. Undefined while all kinds are followed. The text changes only with the cause, so a
-   * status can contain it.
-   */
-  outdated(this: void): string | undefined;
-  /**
    * Server-side apply with this controller as field manager. Sets the owner reference unless `owner: false`.
    * Sends nothing when the cache shows that it would change nothing.
    */
   apply<T extends KubeObject>(this: void, object: T, options?: ApplyOptions): Promise<Stored<T>>;
-  /**
-   * Applies all children, then deletes those that this controller applied earlier and that are missing here.
-   * When the server refuses a child, the others are still applied; then it deletes nothing and throws the
-   * refusals.
-   */
-  applySet(this: void, children: readonly KubeObject[], options?: ApplySetOptions): Promise<PruneOutcome>;
-  /** Deletes the children that this controller applied earlier and did not apply in this run. */
-  prune(this: void): Promise<PruneOutcome>;
   /** Creates with the owner reference. AlreadyExists of an object that we own counts as success. */
   create<T extends KubeObject>(this: void, object: T, options?: CreateOptions): Promise<Stored<T>>;
   /**

@@ -36,7 +36,7 @@ export function reconcilePure(kind: KindRef, form: PureForm): PureDefinition {
     const selectors = (await form.customize?.(object, context.signal)) ?? {};
     return {
       object,
-      owned: ownedByKind(form.owns, context.owned),
+      owned: ownedByKind(form.owns, context.children.list),
       related: related.of(object, selectors, context),
       cache: context,
       signal: context.signal,
@@ -70,10 +70,10 @@ async function enact<D extends Desired>(
   context: ReconcileContext,
 ): Promise<{ readonly answer: D; readonly result: Result }> {
   const first = await ask(asked);
-  const pruned = await context.applySet(first.children, form.update === undefined ? {} : { update: form.update });
+  const pruned = await context.children.apply(first.children, form.update === undefined ? {} : { update: form.update });
   // Asked again when children have come or gone: a status that counts them is right in the same run, and is
   // one write.
-  const owned = ownedByKind(form.owns, context.owned);
+  const owned = ownedByKind(form.owns, context.children.list);
   const answer = isSame(owned, asked.owned) ? first : await ask({ ...asked, owned });
   context.condition(...(answer.conditions ?? []));
   if (answer.status !== undefined) await context.status(answer.status);

@@ -17,8 +17,8 @@ export function reconcilePlanned<T extends KubeObject, S, A extends object>(
   const reportsProgress = hasConditions(kind);
   return async (object, context, steps) => {
     const seen = await options.observe(object as Stored<T>, context);
-    const step = options.plan(seen, context.clock.now());
-    const { planned, again } = rememberStep(steps, step, context.clock.now());
+    const step = options.plan(seen, context.host.clock.now());
+    const { planned, again } = rememberStep(steps, step, context.host.clock.now());
     const facts = factsOf(planned, again, context);
     if (reportsProgress) context.condition(progressing(step, facts));
     await report(options, seen, step, facts, context);
@@ -41,12 +41,12 @@ function act<T extends KubeObject, S, A extends object>(
 }
 
 function factsOf(planned: PlannedStep, again: Result, context: ReconcileContext): StepFacts {
-  const now = timestampAt(context.clock.now());
+  const now = timestampAt(context.host.clock.now());
   const since = timestampAt(planned.sinceMs);
-  const outdated = context.outdated();
+  const outdated = context.controller.outdated();
   const facts = outdated === undefined ? { now, since } : { now, since, outdated };
   if (again.kind === "awaitChange") return facts;
-  return { ...facts, nextTry: timestampAt(context.clock.now() + again.delayMs) };
+  return { ...facts, nextTry: timestampAt(context.host.clock.now() + again.delayMs) };
 }
 
 /**

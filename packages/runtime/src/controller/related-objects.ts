@@ -3,6 +3,7 @@ import { SetpointError, type KubeObject, type NamespacedName } from "@setpoint/a
 import type { KindRef, Stored } from "@setpoint/client";
 import { errControllerInvalid } from "../errors.ts";
 import type { ObjectsByKind, OwnedKinds, RelatedSelector } from "./pure-form.ts";
+import type { ReconcileContext } from "./reconcile-context.ts";
 import type { CacheReader, WatchDefinition } from "./watch-definition.ts";
 
 /** What an object depends on. */
@@ -13,7 +14,7 @@ interface Dependence {
 }
 
 /** Where the objects of one run are read. */
-export type RelatedReader = CacheReader & { readonly cluster: string | undefined };
+export type RelatedReader = CacheReader & Pick<ReconcileContext, "controller">;
 
 /** So few are not worth looking whether their objects are still there. */
 const sweepMin = 64;
@@ -45,7 +46,7 @@ export class RelatedObjects {
     const key = namespace === undefined ? { name } : { name, namespace };
     for (const [kindName, selector] of Object.entries(by)) this.#check(object, kindName, selector);
     if (Object.keys(by).length === 0) this.#selectors.delete(uid);
-    else this.#selectors.set(uid, { key, by, cluster: cache.cluster });
+    else this.#selectors.set(uid, { key, by, cluster: cache.controller.cluster });
     if (this.#selectors.size > this.#sweepAt) this.#sweep(cache);
     return Object.fromEntries(
       Object.entries(this.#kinds).map(([kindName, kind]) => {
@@ -85,7 +86,7 @@ export class RelatedObjects {
    */
   #sweep(cache: RelatedReader): void {
     for (const [uid, { key, cluster }] of this.#selectors)
-      if (cluster === cache.cluster && !this.#isThere(uid, key, cache)) this.#selectors.delete(uid);
+      if (cluster === cache.controller.cluster && !this.#isThere(uid, key, cache)) this.#selectors.delete(uid);
     this.#sweepAt = Math.max(sweepMin, 2 * this.#selectors.size);
   }
 

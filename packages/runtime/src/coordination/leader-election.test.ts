@@ -14,7 +14,7 @@ function start(fleet: Fleet, name: string, runMs = 0, rate = 1): Replica {
   const process = fleet.process(name, rate);
   const { transport, host } = process;
   const candies = controller(Candy, {
-    reconcile: async (candy, { status, clock, requeueAfter }) => {
+    reconcile: async (candy, { status, host: { clock }, requeueAfter }) => {
       await sleep(clock, runMs);
       await status({ by: name, turn: (candy.status?.turn ?? 0) + 1 });
       return requeueAfter(1_000, "the next turn");

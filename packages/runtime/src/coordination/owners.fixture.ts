@@ -140,7 +140,7 @@ export class OwnersWorld {
   #controller(process: FleetProcess): ControllerDefinition {
     const epochOf = (): number => this.lives.find((life) => life.process === process)?.manager.shard()?.epoch ?? 0;
     return controller(Candy, {
-      reconcile: async (candy, { status, clock, requeueAfter, awaitChange }) => {
+      reconcile: async (candy, { status, host: { clock }, requeueAfter, awaitChange }) => {
         const epoch = epochOf();
         this.#noteRun(candy.metadata.name, { by: process.name, epoch });
         // Some take their time between looking and writing, so that they are caught in the middle.

@@ -22,7 +22,7 @@ function join(fleet: Fleet, name: string, options: JoinOptions = {}): Member {
   const process = fleet.process(name);
   const runs: string[] = [];
   const candies = controller(Candy, {
-    reconcile: async (candy, { status, clock, awaitChange }) => {
+    reconcile: async (candy, { status, host: { clock }, awaitChange }) => {
       runs.push(candy.metadata.name);
       if (runMs > 0) await new Promise<void>((resolve) => void clock.setTimer(resolve, runMs));
       await status({ by: name, turn: candy.spec.turn ?? 0 });

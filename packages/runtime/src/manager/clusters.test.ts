@@ -12,7 +12,7 @@ class Clusters implements AsyncDisposable {
   readonly fleets = new Map<string, Fleet>();
   readonly runs: string[] = [];
   readonly controller = controller(Candy, {
-    reconcile: async (object, { status, log, clock, cluster, awaitChange }) => {
+    reconcile: async (object, { status, log, host: { clock }, controller: { cluster }, awaitChange }) => {
       log.info("Looked at a candy");
       this.runs.push(`${cluster}/${object.metadata.name}`);
       await sleep(clock, 500);

@@ -8,6 +8,7 @@ import { storeKey } from "../cache/store.ts";
 import { isPaused, pausedMessage } from "../controller/always-wakes.ts";
 import { ControllerCache } from "../controller/controller-cache.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
+import type { ControllerInfo } from "../controller/reconcile-context.ts";
 import { errStopped } from "../errors.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import { DaemonRunner } from "../handlers/daemons.ts";
@@ -86,8 +87,10 @@ export class ControllerRunner {
       childCount: () => handlers.childCount,
     });
     this.#daemons = createDaemons(options, log, find, (key) => this.enqueue(key));
+    const { fieldManager } = definition;
+    const info: ControllerInfo = { fieldManager, cluster, outdated: () => this.cache.outdated() };
     this.#reconciler = {
-      ...{ definition, cluster, client, host, log, events, supervisor, protections, signal, find },
+      ...{ definition, info, client, host, log, events, supervisor, protections, signal, find },
       ...{ cache: this.cache, queue: this.queue, states: this.#states, daemons: this.#daemons },
       metrics: createControllerMetrics(host.metrics, name, concurrency),
       closing: this.#closing.signal,

@@ -11,7 +11,7 @@ const quick = controller(Candy, { reconcile: (_, { awaitChange }) => Promise.res
 const slow = (runMs: number) =>
   controller(Candy, {
     concurrency: 1,
-    reconcile: async (_, { clock, awaitChange }) => {
+    reconcile: async (_, { host: { clock }, awaitChange }) => {
       await sleep(clock, runMs);
       return awaitChange();
     },
@@ -97,7 +97,7 @@ test("stopping goes in order: running keys end, events are written, then the lea
   const { transport, host } = process;
   const log: string[] = [];
   const speaks = controller(Candy, {
-    reconcile: async (_, { clock, event, status, awaitChange }) => {
+    reconcile: async (_, { host: { clock }, event, status, awaitChange }) => {
       await sleep(clock, 4_000);
       await status({ turn: 1 });
       log.push("the run ended");

@@ -150,11 +150,11 @@ test("a key never runs before the cache shows what it wrote", async () => {
   const delayed = lagging(world.faults, world.host.clock, 2_000);
   const counting = controller(Candy, {
     owns: [Wrapper],
-    async reconcile(object, { owned, create, requeueAfter }) {
-      seen.push(owned(Wrapper).length);
+    async reconcile(object, { children, create, requeueAfter }) {
+      seen.push(children.list(Wrapper).length);
       if (count === 5) return;
       await create(Wrapper({ name: `${object.metadata.name}-${count++}`, data: {} }));
-      expect(owned(Wrapper).length).toBe(count);
+      expect(children.list(Wrapper).length).toBe(count);
       return requeueAfter(0, "count on");
     },
   });
@@ -197,7 +197,7 @@ test("a plan acts, looks again and comes to rest, and says so in the status", as
     owns: [Wrapper],
     observe: (object, context) => ({
       want: object.spec.flavors,
-      have: context.owned(Wrapper).map((each) => each.metadata.name),
+      have: context.children.list(Wrapper).map((each) => each.metadata.name),
     }),
     plan(seen) {
       const missing = seen.want.find((flavor) => !seen.have.includes(flavor));

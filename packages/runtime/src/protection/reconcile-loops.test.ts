@@ -66,8 +66,8 @@ test("writes through the client of the context are the key's own, and a loop of 
 
 test("a child that is made and deleted in turn through the client of the context is a hot loop", async () => {
   const mint = { name: "mint", namespace: "default" };
-  const { runs, notes } = await fiveMinutesOf(async (_turn, { client, owned }) => {
-    if (owned(Wrapper).length > 0) return client.delete(Wrapper, mint);
+  const { runs, notes } = await fiveMinutesOf(async (_turn, { client, children }) => {
+    if (children.list(Wrapper).length > 0) return client.delete(Wrapper, mint);
     const { uid } = (await client.get(Candy, key)).metadata;
     const owner = { apiVersion: "example.com/v1", kind: "Candy", name: "lolly", uid, controller: true };
     return client.create(Wrapper, Wrapper({ ...mint, ownerReferences: [owner], data: {} }));

@@ -89,8 +89,8 @@ test("a changed copy of what was read counts as a change, not as a new child", a
     controller(Candy, {
       limits: { childrenChangedShare: 0.25 },
       owns: [Wrapper],
-      reconcile: async (_candy, { owned, apply }) => {
-        for (const each of owned(Wrapper)) await apply({ ...each, data: { data: "b" } });
+      reconcile: async (_candy, { children, apply }) => {
+        for (const each of children.list(Wrapper)) await apply({ ...each, data: { data: "b" } });
       },
     }),
   ]);

@@ -9,19 +9,8 @@ import { storeKey } from "../cache/store.ts";
 import type { ReconcileContext } from "../controller/reconcile-context.ts";
 import { errNotAwaited } from "../errors.ts";
 
-const asyncNames = [
-  "fresh",
-  "apply",
-  "applySet",
-  "prune",
-  "create",
-  "patch",
-  "delete",
-  "status",
-  "effect",
-  "step",
-] as const;
-type AsyncName = (typeof asyncNames)[number];
+const asyncNames = ["fresh", "apply", "create", "patch", "delete", "status", "effect", "step"] as const;
+const asyncChildrenNames = ["apply", "prune"] as const;
 type AnyCall = (...args: readonly unknown[]) => Promise<unknown>;
 
 /** One call: its name with its object, and the stack of the author's code that made it. */
@@ -56,12 +45,17 @@ export class ContextCalls {
 
   /** The same context, whose calls are followed. */
   follow(context: ReconcileContext): ReconcileContext {
-    const followed = asyncNames.map((name) => [name, this.#followed(name, context[name] as AnyCall)]);
-    // Each function is replaced by one that takes and returns the same.
-    return { ...context, ...(Object.fromEntries(followed) as Pick<ReconcileContext, AsyncName>) };
+    const children = this.#followAll(context.children, asyncChildrenNames, "children.");
+    return { ...this.#followAll(context, asyncNames), children };
   }
 
-  #followed(name: AsyncName, call: AnyCall): AnyCall {
+  #followAll<T, Name extends keyof T & string>(members: T, names: readonly Name[], group = ""): T {
+    const followed = names.map((name) => [name, this.#followed(group + name, members[name] as AnyCall)]);
+    // Each function is replaced by one that takes and returns the same.
+    return { ...members, ...(Object.fromEntries(followed) as Pick<T, Name>) };
+  }
+
+  #followed(name: string, call: AnyCall): AnyCall {
     const followed: AnyCall = (...args) => {
       const site = { stack: "" };
       Error.captureStackTrace(site, followed);

@@ -150,8 +150,8 @@ export function wrapper(flavor: string, data: Wrapper["data"] = { flavor }): Wra
 /** One wrapper a flavor, and none besides. */
 export const wrapping: ControllerDefinition = controller(Candy, {
   owns: [Wrapper],
-  async reconcile({ spec }, { applySet, status }) {
-    await applySet(spec.flavors.map((flavor) => wrapper(flavor)));
+  async reconcile({ spec }, { children, status }) {
+    await children.apply(spec.flavors.map((flavor) => wrapper(flavor)));
     await status({ wrappers: spec.flavors.length });
   },
 });

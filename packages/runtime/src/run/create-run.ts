@@ -72,22 +72,21 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
   const context = calls.follow({
     signal,
     log,
-    clock: host.clock,
-    random: host.random,
-    fieldManager: definition.fieldManager,
+    host,
     client,
-    cluster: ports.cluster,
+    controller: ports.info,
     get: (kind, name, namespace) => reader.get(kind, name, namespace),
     list: (kind, options) => reader.list(kind, options),
-    owned: (kind) => reader.owned(kind),
     fresh: (kind, name, namespace) => reader.fresh(kind, name, namespace),
-    outdated: () => ports.cache.outdated(),
     apply: async (child, options) => {
       if (options?.owner !== false) children.want(child);
       return writer.apply(child, options);
     },
-    applySet: (wanted, options) => children.applySet(wanted, options),
-    prune: () => children.prune(),
+    children: {
+      list: (kind) => reader.owned(kind),
+      apply: (wanted, options) => children.apply(wanted, options),
+      prune: () => children.prune(),
+    },
     create: (child, options) => writer.create(child, options),
     patch: (target, change, options) => writer.patch(target, change, options),
     delete: (target, options) => writer.delete(target, options),

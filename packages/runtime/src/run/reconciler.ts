@@ -3,6 +3,7 @@ import type { Client, Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
 import type { ControllerCache } from "../controller/controller-cache.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
+import type { ControllerInfo } from "../controller/reconcile-context.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import type { Protections } from "../protection/protections.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
@@ -13,8 +14,8 @@ import type { RunSupervisor } from "./run-supervisor.ts";
 /** The parts of a running controller that a reconcile of a key goes through. */
 export interface Reconciler {
   readonly definition: ControllerDefinition;
-  /** The cluster's name when the manager has several. */
-  readonly cluster: string | undefined;
+  /** What its reconciles can ask about it. */
+  readonly info: ControllerInfo;
   readonly client: Client;
   readonly host: Host;
   readonly log: Logger;

@@ -106,9 +106,9 @@ test("a key whose last write no cache shows yet is reported as waiting for it, n
   const operator = fleet.process("operator");
   const mute = controller(Candy, {
     owns: [Wrapper],
-    async reconcile({ spec, metadata }, { applySet }) {
+    async reconcile({ spec, metadata }, { children }) {
       if (spec.flavors.length > 0) operator.muteWatches();
-      await applySet(spec.flavors.map((flavor) => Wrapper({ name: `${metadata.name}-${flavor}`, data: {} })));
+      await children.apply(spec.flavors.map((flavor) => Wrapper({ name: `${metadata.name}-${flavor}`, data: {} })));
     },
   });
   const manager = startManager({ transport: operator.transport, host: operator.host, controllers: [mute] });

@@ -192,8 +192,8 @@ test.each(["InPlace", "Recreate", "OnDelete"] as const)(
     await using world = createControllerWorld();
     const sharing = controller(Candy, {
       owns: [Wrapper],
-      async reconcile({ metadata }, { applySet }) {
-        await applySet([Wrapper({ name: "shared", data: { of: metadata.name } })], { update: () => update });
+      async reconcile({ metadata }, { children }) {
+        await children.apply([Wrapper({ name: "shared", data: { of: metadata.name } })], { update: () => update });
       },
     });
     const key = { name: "shared", namespace: "default" };

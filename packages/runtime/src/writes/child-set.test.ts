@@ -26,7 +26,7 @@ test("nothing is deleted for an object that has changed meanwhile, or has become
     if (meanwhile === "exchanged" || meanwhile === "gone") await world.client.delete(Candy, lolly);
     if (meanwhile === "exchanged") await world.client.create(Candy, candy("mint"));
     const isDone = meanwhile === "nothing";
-    expect(await hand.begin(parent).context.prune()).toEqual(
+    expect(await hand.begin(parent).context.children.prune()).toEqual(
       isDone ? { kind: "done", deleted: 1 } : { kind: "postponed", reason: 'Candy "lolly" has changed meanwhile' },
     );
     expect(await names(world)).toEqual(isDone ? [] : ["lolly-mint"]);
@@ -40,7 +40,7 @@ test("nothing is deleted for an object whose labels or annotations have changed 
     const hand = runsByHand(world);
     hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
     await world.client.patch(Candy, lolly, { metadata: change });
-    expect(await hand.begin(parent).context.prune()).toMatchObject({ kind: "postponed" });
+    expect(await hand.begin(parent).context.children.prune()).toMatchObject({ kind: "postponed" });
     expect(await names(world)).toEqual(["lolly-mint"]);
   }
 });
@@ -62,7 +62,7 @@ test.each([
   const parent = hand.show(ungenerated(await world.client.create(Candy, candy("mint"))));
   hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
   if (hasChanged) await world.client.patch(Candy, lolly, { spec: { flavors: ["lime"] } });
-  expect(await hand.begin(parent).context.prune()).toMatchObject({ kind: hasChanged ? "postponed" : "done" });
+  expect(await hand.begin(parent).context.children.prune()).toMatchObject({ kind: hasChanged ? "postponed" : "done" });
   expect(await names(world)).toEqual(hasChanged ? ["lolly-mint"] : []);
 });
 
@@ -72,7 +72,7 @@ test("a status that another client has written meanwhile does not postpone delet
   const hand = runsByHand(world);
   hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
   await world.client.patch(Candy, lolly, { status: { wrappers: 7 } }, { subresource: "status" });
-  expect(await hand.begin(parent).context.prune()).toEqual({ kind: "done", deleted: 1 });
+  expect(await hand.begin(parent).context.children.prune()).toEqual({ kind: "done", deleted: 1 });
 });
 
 test("what the run has written to its object itself keeps nothing from being deleted", async () => {
@@ -82,7 +82,7 @@ test("what the run has written to its object itself keeps nothing from being del
   hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
   const { context } = hand.begin(parent);
   await context.patch(parent, { metadata: { labels: { tier: "gold" } } });
-  expect(await context.prune()).toEqual({ kind: "done", deleted: 1 });
+  expect(await context.children.prune()).toEqual({ kind: "done", deleted: 1 });
 });
 
 test("a child that the server refuses keeps no other from being applied, but every deletion from being done", async () => {
@@ -95,7 +95,7 @@ test("a child that the server refuses keeps no other from being applied, but eve
   const set = (...flavors: readonly string[]): Promise<unknown> =>
     hand
       .begin(parent)
-      .context.applySet(flavors.map((flavor) => wrapper(flavor)))
+      .context.children.apply(flavors.map((flavor) => wrapper(flavor)))
       .catch((error: unknown) => error);
   const one = await set("soap", "mint");
   expect(isApiError(one) && one.message).toContain("soap is no flavor");
@@ -110,7 +110,7 @@ test("a write without an answer ends the run: what follows may rest on it", asyn
   const parent = await world.client.create(Candy, candy("mint"));
   const hand = runsByHand(world);
   world.faults.plan = ({ request }) => (request.path.endsWith("lolly-mint") ? { kind: "drop" } : undefined);
-  const applied = hand.begin(parent).context.applySet([wrapper("mint"), wrapper("lime")]);
+  const applied = hand.begin(parent).context.children.apply([wrapper("mint"), wrapper("lime")]);
   await expect(world.wait(applied)).rejects.toMatchObject({ code: "ERR_OUTCOME_UNKNOWN" });
   expect(await names(world)).toEqual([]);
 });
@@ -120,10 +120,10 @@ test("two children of one name are refused before anything is sent, also two wit
   const parent = await world.client.create(Candy, candy("mint"));
   const { context } = runsByHand(world).begin(parent);
   const nameless = { ...wrapper("mint"), metadata: {} };
-  await expect(context.applySet([wrapper("mint"), Wrapper({ name: "lolly-mint", data: {} })])).rejects.toThrow(
+  await expect(context.children.apply([wrapper("mint"), Wrapper({ name: "lolly-mint", data: {} })])).rejects.toThrow(
     'Cannot apply ConfigMap "lolly-mint": the set contains it twice',
   );
-  await expect(context.applySet([nameless, nameless])).rejects.toThrow(
+  await expect(context.children.apply([nameless, nameless])).rejects.toThrow(
     'Cannot apply ConfigMap "": the set contains it twice',
   );
   expect(world.writes()).toEqual([]);
@@ -133,7 +133,7 @@ test("a child without a name is refused for that, also after a prune", async () 
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));
   const { context } = runsByHand(world).begin(parent);
-  await context.prune();
+  await context.children.prune();
   const { name: _name, ...metadata } = wrapper("mint").metadata;
   await expect(context.apply({ ...wrapper("mint"), metadata })).rejects.toThrow("it has no metadata.name");
 });

@@ -7,7 +7,7 @@ import { appliedAnnotation, isAppliedBy, withAppliedMark } from "../objects/appl
 import type { ChildWriter } from "./child-writer.ts";
 import { namespaceOf, nameOf, placed, type Parent } from "./place-child.ts";
 import { isWorthARun } from "../controller/predicate.ts";
-import type { ApplySetOptions, ChildUpdate, PruneOutcome } from "../controller/reconcile-context.ts";
+import type { ApplyChildrenOptions, ChildUpdate, PruneOutcome } from "../controller/reconcile-context.ts";
 import type { WritePorts } from "./write-ports.ts";
 import type { RunReader } from "./run-reader.ts";
 
@@ -37,7 +37,7 @@ export class ChildSet {
     const id = idOf(child, namespaceOf(kind, child.metadata.namespace, this.#parent));
     if (this.#isComplete && !this.#wanted.has(id))
       throw new TerminalError(
-        `Cannot apply ${child.kind} "${nameOf(child)}" after \`applySet\` or \`prune\`: each run would delete it there and make it here; name all children in one set, or prune last`,
+        `Cannot apply ${child.kind} "${nameOf(child)}" after \`children.apply\` or \`children.prune\`: each run would delete it there and make it here; name all children in one set, or prune last`,
       );
     this.#wanted.add(id);
   }
@@ -46,7 +46,7 @@ export class ChildSet {
    * Applies all children, also after a refusal: they do not depend on each other. Deletes only when all are
    * applied.
    */
-  async applySet(children: readonly KubeObject[], { update }: ApplySetOptions = {}): Promise<PruneOutcome> {
+  async apply(children: readonly KubeObject[], { update }: ApplyChildrenOptions = {}): Promise<PruneOutcome> {
     this.#refuseTwins(children);
     for (const child of children) this.want(child);
     // Chosen before the first write, so that children of this run are no candidates.

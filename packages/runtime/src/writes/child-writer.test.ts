@@ -64,7 +64,7 @@ test("a run reads what it has applied, created, patched and deleted, whatever th
   const applied = await context.apply(wrapper());
   expect(context.get(Wrapper, key.name)).toEqual(applied);
   await context.create(lime);
-  expect(context.owned(Wrapper).map(({ metadata }) => metadata.name)).toEqual(["lolly-mint", "lolly-lime"]);
+  expect(context.children.list(Wrapper).map(({ metadata }) => metadata.name)).toEqual(["lolly-mint", "lolly-lime"]);
   await context.patch(applied, { data: { stirred: "yes" } });
   expect(context.get(Wrapper, key.name)?.data).toEqual({ flavor: "mint", stirred: "yes" });
   hand.show(applied);

@@ -10,7 +10,7 @@ import {
   wrapping,
 } from "../run/controller-world.fixture.ts";
 
-test("applySet() makes what is wanted and deletes what no longer is, but not what others made for the object", async () => {
+test("children.apply() makes what is wanted and deletes what no longer is, but not what others made for the object", async () => {
   await using world = createControllerWorld();
   const { client } = world;
   const { metadata } = await client.create(Candy, candy("mint", "lime"));
@@ -29,9 +29,9 @@ test("prune() deletes what this run has not applied, and then there is nothing m
   await world.client.create(Candy, candy("mint", "lime"));
   const plain = controller(Candy, {
     owns: [Wrapper],
-    async reconcile({ spec }, { apply, prune, status }) {
+    async reconcile({ spec }, { apply, children, status }) {
       for (const flavor of spec.flavors) await apply(wrapper(flavor));
-      const pruned = await prune();
+      const pruned = await children.prune();
       await status({ wrappers: pruned.kind === "done" ? pruned.deleted : -1 });
     },
   });
@@ -52,8 +52,8 @@ test("a controller leaves the children of another one alone whose field manager 
   const making = (name: string, fieldManager: string) =>
     controller(Candy, {
       ...{ name, fieldManager, owns: [Wrapper] },
-      reconcile: async (_candy, { applySet }) =>
-        void (await applySet([Wrapper({ name, namespace: "default", data: {} })])),
+      reconcile: async (_candy, { children }) =>
+        void (await children.apply([Wrapper({ name, namespace: "default", data: {} })])),
     });
   const manager = world.start([making("one", "sweets"), making("two", "sweets/more")]);
   await world.settle(manager);
@@ -113,8 +113,8 @@ test("children are recreated or left alone where the author says so", async () =
   let sort = "a";
   const strategic = controller(Candy, {
     owns: [Wrapper],
-    async reconcile({ spec }, { applySet }) {
-      await applySet(
+    async reconcile({ spec }, { children }) {
+      await children.apply(
         spec.flavors.map((flavor) => wrapper(flavor, { sort })),
         { update: (child) => (child.metadata.name === "lolly-mint" ? "Recreate" : "OnDelete") },
       );
@@ -159,12 +159,12 @@ test("children that were left for a change of their owner are deleted though its
   const sized = controller(Candy, {
     owns: [Wrapper],
     predicate: (old, next) => old.spec.flavors.length !== next.spec.flavors.length,
-    async reconcile({ spec }, { applySet }) {
+    async reconcile({ spec }, { children }) {
       if (isMeanwhile) {
         isMeanwhile = false;
         await client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["lime"] } });
       }
-      await applySet(spec.flavors.map((flavor) => wrapper(flavor)));
+      await children.apply(spec.flavors.map((flavor) => wrapper(flavor)));
     },
   });
   const manager = world.start([sized]);
@@ -197,15 +197,15 @@ test("what a run deletes through the client of the context, neither it nor the n
 });
 
 test("a child that is applied after the set of all is refused, for it would go and come at every run", async () => {
-  for (const second of ["applySet", "apply"] as const) {
+  for (const second of ["children.apply", "apply"] as const) {
     await using world = createControllerWorld();
     await world.client.create(Candy, candy());
     const twice = controller(Candy, {
       owns: [Wrapper],
-      async reconcile(_object, { applySet, apply }) {
-        await applySet([wrapper("mint")]);
+      async reconcile(_object, { children, apply }) {
+        await children.apply([wrapper("mint")]);
         if (second === "apply") await apply(wrapper("lime"));
-        else await applySet([wrapper("lime")]);
+        else await children.apply([wrapper("lime")]);
       },
     });
     const manager = world.start([twice]);

@@ -55,6 +55,7 @@ export function runsByHand(
     host,
     log: host.log,
     cache,
+    info: { fieldManager: definition.fieldManager, cluster: undefined, outdated: () => cache.outdated() },
     state,
     memory,
     assertMayWrite: () => {},

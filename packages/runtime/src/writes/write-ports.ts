@@ -3,6 +3,7 @@ import type { Host, Logger } from "@setpoint/host";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import type { ControllerCache } from "../controller/controller-cache.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
+import type { ControllerInfo } from "../controller/reconcile-context.ts";
 import type { OwnWrites } from "./own-writes.ts";
 import type { WriteMemory } from "./write-memory.ts";
 import type { WriteGuard } from "./write-guard.ts";
@@ -11,8 +12,8 @@ import type { WriteGuard } from "./write-guard.ts";
 export interface WritePorts {
   readonly definition: ControllerDefinition;
   readonly client: Client;
-  /** The cluster's name when the manager has several. */
-  readonly cluster?: string | undefined;
+  /** The same for all runs of the controller. */
+  readonly info: ControllerInfo;
   readonly host: Host;
   readonly log: Logger;
   readonly signal: AbortSignal;

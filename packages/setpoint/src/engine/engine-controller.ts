@@ -72,8 +72,8 @@ export function engineController(options: EngineControllerOptions): ControllerDe
     owns: children,
     health: engineHealth,
     async reconcile(object, context) {
-      const memory = memories.get(context.clock) ?? newMemory(context.clock);
-      memories.set(context.clock, memory);
+      const memory = memories.get(context.host.clock) ?? newMemory(context.host.clock);
+      memories.set(context.host.clock, memory);
       const answer = await wanted(engine, object, context, memory);
       return answer === undefined ? awaitChange() : enact(engine, answer, context, update);
     },
@@ -168,8 +168,8 @@ async function enact(
   update: EngineControllerOptions["update"],
 ): Promise<Result> {
   context.condition(renderedCondition(answer.children.length));
-  const pruned = await context
-    .applySet(answer.children, update === undefined ? {} : { update })
+  const pruned = await context.children
+    .apply(answer.children, update === undefined ? {} : { update })
     .catch((error: unknown) => {
       if (!context.signal.aborted) context.condition(refusedCondition(error));
       throw error;
@@ -181,14 +181,14 @@ async function enact(
   return requeueAfter(answer.resyncAfterMs, "the program asked for it");
 }
 
-function inputFor({ name, run, owns }: Engine, object: Stored<KubeObject>, { owned }: ReconcileContext): string {
+function inputFor({ name, run, owns }: Engine, object: Stored<KubeObject>, context: ReconcileContext): string {
   const { status: _, ...rest } = object as Stored<KubeObject> & { readonly status?: unknown; readonly spec?: object };
   if (run.input === "spec") return JSON.stringify(rest.spec ?? {});
   if (run.input === "object") {
     const { resourceVersion: _version, managedFields: _managed, ...metadata } = rest.metadata;
     return JSON.stringify({ ...rest, metadata });
   }
-  const children = Object.fromEntries(Object.entries(owns).map(([key, kind]) => [key, owned(kind)]));
+  const children = Object.fromEntries(Object.entries(owns).map(([key, kind]) => [key, context.children.list(kind)]));
   const request: SyncRequest = {
     controller: { metadata: { name } },
     parent: object,
@@ -199,8 +199,8 @@ function inputFor({ name, run, owns }: Engine, object: Stored<KubeObject>, { own
   return JSON.stringify(request);
 }
 
-function ownedBy({ owns }: Engine, { owned }: ReconcileContext): readonly Stored<KubeObject>[] {
-  return Object.values(owns).flatMap((kind) => owned(kind));
+function ownedBy({ owns }: Engine, { children }: ReconcileContext): readonly Stored<KubeObject>[] {
+  return Object.values(owns).flatMap((kind) => children.list(kind));
 }
 
 function byName(kinds: readonly KindRef[]): OwnedKinds {

@@ -29,8 +29,8 @@ const quick = { seed: 7, traceFolder: folder, quietMs: 60_000, withinMs: 60_000 
 function pairs(sound: boolean): Operator {
   const definition = controller(Pair, {
     owns: [ConfigMap],
-    async reconcile({ metadata: { name }, spec }, { apply, owned }) {
-      if (!sound && owned(ConfigMap).length > 0) return;
+    async reconcile({ metadata: { name }, spec }, { apply, children }) {
+      if (!sound && children.list(ConfigMap).length > 0) return;
       await apply(ConfigMap({ name: `${name}-first`, data: { value: spec.value } }));
       await apply(ConfigMap({ name: `${name}-second`, data: { value: spec.value } }));
     },

@@ -100,8 +100,8 @@ test("a status that is ahead of its object is an alarm", async () => {
 test("removing another client's label breaks a rule", async () => {
   const things = controller(Thing, {
     owns: [ConfigMap],
-    async reconcile(_, { apply, owned, client }) {
-      const [map] = owned(ConfigMap);
+    async reconcile(_, { apply, children, client }) {
+      const [map] = children.list(ConfigMap);
       if (map === undefined) return void (await apply(ConfigMap({ name: "a", labels: { mine: "yes" } })));
       const { resourceVersion: _old, managedFields: _fields, ...metadata } = map.metadata;
       if (Object.keys(map.metadata.labels ?? {}).length > 1)

@@ -60,6 +60,30 @@ describe("a restore into a new instance", () => {
     await world.expectQuiet();
   });
 
+  test("verifies the source itself when its Backup has the same name", async () => {
+    const stage = await setUp(2);
+    const { world, transfers } = stage;
+    await using _ = world;
+    transfers.vault.damage();
+    await world.apply(intoNew("first"));
+    await world.settled();
+    expect(await statusOf(stage, "first")).toMatchObject({ phase: "Failed" });
+    expect((await statusOf(stage, "first"))?.message).toContain("BackupDamaged");
+    expect(world.trace.filter((line) => line.includes("keyvaluestores/copy → 201"))).toEqual([]);
+  });
+
+  test("takes no result from a pod of another owner that has its name", async () => {
+    const stage = await setUp(2);
+    const { world, server } = stage;
+    await using _ = world;
+    const containers = [{ name: "other", image: "other.invalid/program:1" }];
+    await world.apply(Pod({ name: "back-restore-verify-1", spec: { containers } }));
+    await world.apply(intoNew("back"));
+    await world.settled();
+    expect(await statusOf(stage)).toMatchObject({ phase: "Succeeded" });
+    expect(server.keys("copy")).toEqual({ a: "1" });
+  });
+
   test("refuses the name of an instance that exists", async () => {
     const stage = await setUp(3);
     const { world, server } = stage;

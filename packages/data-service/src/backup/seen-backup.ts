@@ -62,9 +62,9 @@ export async function observeBackup<Instance extends KubeObject>(
 }
 
 function currentTransfer(backup: Stored<Backup>, context: ReconcileContext): Promise<SeenTransfer> {
-  const { name, namespace = "" } = backup.metadata;
   const { attempt, transferUID } = backup.status ?? {};
-  return observeTransfer(transferName(name, taskOf(backup), attempt), transferUID, namespace, context);
+  const pod = transferName(backup.metadata.name, taskOf(backup), attempt);
+  return observeTransfer(pod, transferUID, backup, context);
 }
 
 /** Backups of one instance take turns: the oldest first, and by name those of the same second. */

@@ -7,8 +7,15 @@ import { act, parseDuration, rest, type Step, wait } from "setpoint";
 import { isFinished } from "../backup/seen-backup.ts";
 import type { RestoreMark } from "../engine/restore-mark.ts";
 import type { Restore } from "../kinds/restore.ts";
-import { type AttemptStep, nextAttemptStep, transferName } from "../transfer/attempt.ts";
-import { isRestoreFinished, restoreIdOf, safetyBackupName, type SeenRestore, targetName } from "./seen-restore.ts";
+import { type AttemptStep, nextAttemptStep } from "../transfer/attempt.ts";
+import {
+  isRestoreFinished,
+  restoreIdOf,
+  restoreTransferName,
+  safetyBackupName,
+  type SeenRestore,
+  targetName,
+} from "./seen-restore.ts";
 
 export interface RestoreActions {
   readonly startVerify: { readonly pod: string };
@@ -289,7 +296,7 @@ function startTransfer(
   if (store === undefined) return blocked(seen, status, `BackupStore "${status.store ?? ""}" does not exist`);
   if (task === "prepare" && claim === undefined)
     return { status, step: act<RestoreActions, "createClaim">("createClaim", {}, "the restored data get a volume") };
-  const pod = transferName(restore.metadata.name, task, attempt);
+  const pod = restoreTransferName(restore.metadata.name, task, attempt);
   const message = `${task}: attempt ${attempt} of ${restore.spec.attempts} begins`;
   const step =
     task === "verify"

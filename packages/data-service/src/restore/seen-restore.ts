@@ -62,8 +62,13 @@ export function safetyBackupName({ metadata }: Stored<Restore>): string {
 
 /** The pod of the current phase; undefined in a phase without one. */
 export function transferPodOf({ metadata, status }: Stored<Restore>): string | undefined {
-  if (status?.phase === "Verifying") return transferName(metadata.name, "verify", status.attempt);
-  return status?.phase === "Preparing" ? transferName(metadata.name, "prepare", status.attempt) : undefined;
+  if (status?.phase === "Verifying") return restoreTransferName(metadata.name, "verify", status.attempt);
+  return status?.phase === "Preparing" ? restoreTransferName(metadata.name, "prepare", status.attempt) : undefined;
+}
+
+/** Other than that of a Backup of the same name, which is verified by a pod too. */
+export function restoreTransferName(restore: string, task: "verify" | "prepare", attempt: number | undefined): string {
+  return transferName(`${restore}-restore`, task, attempt);
 }
 
 /** Where the prepared claim is mounted, and where the tool finds the snapshot. */
@@ -98,7 +103,7 @@ export async function observeRestore<Instance extends KubeObject>(
     transfer:
       pod === undefined
         ? { state: "missing" }
-        : await observeTransfer(pod, restore.status?.transferUID, namespace, context),
+        : await observeTransfer(pod, restore.status?.transferUID, restore, context),
     claim: claimOf(restore, target, context, engine),
     ahead: aheadOf(restore, context.list(Restore)),
   };

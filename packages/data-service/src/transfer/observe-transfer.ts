@@ -1,7 +1,7 @@
-import type { ReconcileContext } from "setpoint";
+import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import { Pod } from "setpoint/kinds";
 import type { AgentResult } from "../agent/request.ts";
-import { lostTransfer, podReason, transferResult } from "./transfer-result.ts";
+import { lostTransfer, podReason, takenName, transferResult } from "./transfer-result.ts";
 
 /** A transfer as its pod shows it. `missing`: nobody has seen its pod yet. */
 export type SeenTransfer =
@@ -10,14 +10,15 @@ export type SeenTransfer =
   | { readonly state: "ended"; readonly uid: string; readonly result: AgentResult };
 
 /**
- * The transfer with this pod name. `recordedUID` is that of the pod that the status names: such a pod that is
+ * The transfer of `owner` with this pod name. A pod of another owner tells nothing about it: a Backup and a
+ * Restore may have one name. `recordedUID` is that of the pod that the status names: such a pod that is
  * gone has failed, whereas one that was never recorded may not have been created. The cache may lag behind,
  * so a pod that it does not show is asked for.
  */
 export async function observeTransfer(
   name: string,
   recordedUID: string | undefined,
-  namespace: string,
+  { metadata: { uid: owner, namespace = "" } }: Stored<KubeObject>,
   { get, fresh }: Pick<ReconcileContext, "get" | "fresh">,
 ): Promise<SeenTransfer> {
   const pod = get(Pod, name, namespace) ?? (await fresh(Pod, name, namespace));
@@ -25,7 +26,8 @@ export async function observeTransfer(
     return recordedUID === undefined
       ? { state: "missing" }
       : { state: "ended", uid: recordedUID, result: lostTransfer(name) };
-  const { uid, deletionTimestamp } = pod.metadata;
+  const { uid, deletionTimestamp, ownerReferences = [] } = pod.metadata;
+  if (!ownerReferences.some((each) => each.uid === owner)) return { state: "ended", uid, result: takenName(name) };
   const result = transferResult(pod);
   if (result !== undefined) return { state: "ended", uid, result };
   if (deletionTimestamp !== undefined) return { state: "ended", uid, result: lostTransfer(name) };

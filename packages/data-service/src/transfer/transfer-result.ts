@@ -28,6 +28,11 @@ export function lostTransfer(name: string): Failed {
   return failed("PodLost", `pod "${name}" was deleted before it reported a result`);
 }
 
+/** A pod of this name belongs to another object; the next attempt has another name. */
+export function takenName(name: string): Failed {
+  return failed("NameTaken", `pod "${name}" exists already and belongs to another object`);
+}
+
 /** Why a pod does not run yet, in the words of its own status. */
 export function podReason(pod: Pod): string {
   const waiting = statusesOf(pod).flatMap(({ state }) => state?.waiting ?? [])[0];

@@ -83,12 +83,12 @@ async function cutOff({ cluster, network }: Arena, member: EtcdMember): Promise<
 export const disasters: readonly Disaster[] = [
   {
     name: "kill the leader",
-    weight: 6,
+    weight: 12,
     strike: async ({ cluster }) => kill(await leaderOf(cluster)),
   },
   {
     name: "kill the leader and a follower at once",
-    weight: 1,
+    weight: 2,
     async strike(arena) {
       const leader = await leaderOf(arena.cluster);
       const others = await followers(arena);
@@ -99,24 +99,24 @@ export const disasters: readonly Disaster[] = [
   },
   {
     name: "kill all members",
-    weight: 1,
+    weight: 2,
     async strike({ cluster }) {
       for (const member of await cluster.etcdMembers()) kill(member);
     },
   },
   {
     name: "stop the leader's process for 4 s",
-    weight: 2,
+    weight: 4,
     strike: async ({ cluster }) => pause(await leaderOf(cluster)),
   },
   {
     name: "cut the leader off for 4 s",
-    weight: 2,
+    weight: 4,
     strike: async (arena) => cutOff(arena, await leaderOf(arena.cluster)),
   },
   {
     name: "kill the leader while the cluster grows or shrinks",
-    weight: 1,
+    weight: 2,
     async strike({ cluster, pick }) {
       const size = (await cluster.get()).spec.size === 3 ? 5 : 3;
       await cluster.patch({ size });
@@ -128,6 +128,7 @@ export const disasters: readonly Disaster[] = [
   },
   {
     name: "kill the leader while the disk of all members is full for 8 s",
+    // It is the disk of the other clusters, too.
     weight: 1,
     async strike({ cluster, disk }) {
       using _full = disk.fill();
@@ -137,12 +138,12 @@ export const disasters: readonly Disaster[] = [
   },
   {
     name: "kill the leader during a backup",
-    weight: 1,
+    weight: 2,
     strike: killDuringBackup,
   },
   {
     name: "kill the leader while all certificates are replaced",
-    weight: 1,
+    weight: 2,
     strike: killDuringRenewal,
   },
 ];

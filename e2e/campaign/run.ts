@@ -212,16 +212,27 @@ async function run(): Promise<void> {
   const client = createClient(cluster.transport, cluster.host);
   await applyFile(client, manifests);
   const network = networkOf(data);
-  while (results.count("plain") < wantedPlain) await strikePlain(client);
+  while (results.count("plain") < wantedPlain) await Promise.race([strikePlain(client), interrupted]);
   const lives = Array.from({ length: parallel }, async (_, lane) => {
     const random = seededRandom(seed + 1_000 * lane + results.failovers.length);
     const pick = (below: number): number => Math.floor(random.next() * below);
     for (let life = 0; !isDone(); life++) await live(client, `c${lane}-${life}`, { network, disk, pick });
   });
-  await Promise.all(lives);
+  await Promise.race([Promise.all(lives), interrupted]);
 }
 
-await run();
+/** Rejects on ^C, so that everything that was started is stopped; the results so far are on record. */
+const interrupted = new Promise<never>((_, reject) => {
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => reject(new Error(`ended by ${signal}`)));
+});
+
+try {
+  await run();
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}
 const { text, holds } = results.summary();
 console.log(`${text}\nload average ${loadavg()[0]?.toFixed(1)}\n${holds ? "holds" : "FAILS"}`);
 process.exit(holds ? 0 : 1);

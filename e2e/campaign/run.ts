@@ -9,13 +9,14 @@ import { loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { startCluster } from "@setpoint/cli";
-import { type Client, createClient } from "@setpoint/client";
+import { isNotFound } from "@setpoint/apimachinery";
+import { type Client, createClient, type KindRef } from "@setpoint/client";
 import { BackupStore } from "@setpoint/data-service";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { seededRandom } from "@setpoint/host/simulated";
 import { type NetworkNamespace, readHolder } from "@setpoint/process-node";
+import { PersistentVolumeClaim } from "setpoint/kinds";
 import { applyFile } from "../../examples/etcd/install.ts";
-import { removeStore } from "../../examples/etcd/tour/backups.ts";
 import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
 import { LedgerWriter } from "../../examples/etcd/tour/ledger-writer.ts";
 import { memberProcess } from "../../examples/etcd/tour/member-process.ts";
@@ -76,13 +77,17 @@ async function live(client: Client, name: string, place: Omit<Arena, "cluster">)
       await strikeRepeatedly(arena, writer);
     });
   }
-  if (await hasStore(cluster)) await removeStore(cluster, name);
+  await removeStore(cluster);
   await client.delete(EtcdCluster, { name, namespace });
   await cluster.until(`the end of ${name}`, async () => (await cluster.leftovers()).length === 0, wholeMsMax);
 }
 
-async function hasStore({ client, name, namespace }: ClusterUnderTour): Promise<boolean> {
-  return (await client.listAll(BackupStore, { namespace })).items.some(({ metadata }) => metadata.name === name);
+/** The Backups in it are gone already: each disaster deletes its own. */
+async function removeStore({ client, name, namespace }: ClusterUnderTour): Promise<void> {
+  for (const kind of [BackupStore, PersistentVolumeClaim] as readonly KindRef[])
+    await client.delete(kind, { name, namespace }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
 }
 
 const upgradeUnderFire: Disaster = {

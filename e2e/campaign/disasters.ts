@@ -37,7 +37,17 @@ const electionMsMax = 30_000;
 const endMsMax = 120_000;
 
 function kill(member: EtcdMember): void {
-  process.kill(memberProcess(member.name), "SIGKILL");
+  const pid = pidOf(member);
+  if (pid !== undefined) process.kill(pid, "SIGKILL");
+}
+
+/** Undefined for a member that has ended already: a disk that another disaster filled can end it. */
+function pidOf({ name }: EtcdMember): number | undefined {
+  try {
+    return memberProcess(name);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -63,7 +73,8 @@ async function followers({ cluster }: Arena): Promise<readonly EtcdMember[]> {
 
 /** A process that is stopped for longer than an election lasts, and then goes on where it was. */
 async function pause(member: EtcdMember): Promise<void> {
-  const pid = memberProcess(member.name);
+  const pid = pidOf(member);
+  if (pid === undefined) return;
   process.kill(pid, "SIGSTOP");
   try {
     await delay(stopMs);

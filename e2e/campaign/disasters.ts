@@ -36,7 +36,7 @@ const fullMs = 8_000;
 const electionMsMax = 30_000;
 const endMsMax = 120_000;
 
-function kill(member: EtcdMember): void {
+export function kill(member: EtcdMember): void {
   const pid = pidOf(member);
   if (pid !== undefined) process.kill(pid, "SIGKILL");
 }

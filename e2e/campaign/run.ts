@@ -19,10 +19,9 @@ import { PersistentVolumeClaim } from "setpoint/kinds";
 import { applyFile } from "../../examples/etcd/install.ts";
 import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
 import { LedgerWriter } from "../../examples/etcd/tour/ledger-writer.ts";
-import { memberProcess } from "../../examples/etcd/tour/member-process.ts";
 import { asked, wholeNumber } from "../../tools/flags/asked.ts";
 import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
-import { type Arena, type Disaster, leaderOf, pickDisaster } from "./disasters.ts";
+import { type Arena, type Disaster, kill, leaderOf, pickDisaster } from "./disasters.ts";
 import { checkKnownBad } from "./known-bad.ts";
 import { PlainCluster } from "./plain-cluster.ts";
 import { registerClient, RegisterClients } from "./register-clients.ts";
@@ -96,8 +95,7 @@ const upgradeUnderFire: Disaster = {
   async strike({ cluster, pick }) {
     await cluster.patch({ version: "3.5.16" });
     await delay(pick(4_000));
-    const { name } = await leaderOf(cluster);
-    process.kill(memberProcess(name), "SIGKILL");
+    kill(await leaderOf(cluster));
     await cluster.until("the upgrade", () => cluster.isSettled(3, "3.5.16"), wholeMsMax);
   },
 };

@@ -1,4 +1,4 @@
-import { SetpointError } from "@setpoint/apimachinery";
+import { SetpointError, validateDns1123Label } from "@setpoint/apimachinery";
 
 /** The code of errors in how a command was called. */
 export const usageError = "ERR_USAGE";
@@ -30,6 +30,13 @@ export function parseNumber(flag: string, text: string | undefined, fallback: nu
   const value = Number(text);
   if (/^\d+$/.test(text) && value <= max) return value;
   throw new SetpointError(usageError, `Cannot use --${flag} ${text}: expected a whole number from 0 to ${max}`);
+}
+
+/** The value of a flag that names a namespace. */
+export function parseNamespace(flag: string, name: string): string {
+  if (validateDns1123Label(name).length === 0) return name;
+  const expected = "expected lower case letters, digits and '-', as in \"team-a\"";
+  throw new SetpointError(usageError, `Cannot use --${flag} "${name}": ${expected}`);
 }
 
 /** Refuses arguments beyond those that a command takes; `what` completes the sentence. */

@@ -31,6 +31,13 @@ test.each([
   expect(err).not.toContain("\n    at ");
 });
 
+test("a module without a default export differs in its message from one whose default export is something else", async () => {
+  const none = file("none.ts", "export const a = 1;");
+  expect((await setpoint("manifests", none)).err).toContain("it has no default export; write `export default");
+  const number = file("number.ts", "export default 7;");
+  expect((await setpoint("manifests", number)).err).toContain("its default export is not an operator; write");
+});
+
 test.each([
   [
     "text.yaml",

@@ -18,8 +18,11 @@ export async function loadOperator(file: string | undefined, verb: string): Prom
   if (isDeclaration(path)) return declaredOperator(path);
   const module = await importModule(path, `Cannot ${verb} "${file}"`);
   if (isOperator(module.default)) return module.default;
-  const wanted = "its default export is not an operator; export default defineOperator({ … })";
-  throw new SetpointError(usageError, `Cannot ${verb} "${file}": ${wanted}`);
+  const problem = "default" in module ? "its default export is not an operator" : "it has no default export";
+  throw new SetpointError(
+    usageError,
+    `Cannot ${verb} "${file}": ${problem}; write \`export default defineOperator({ … })\``,
+  );
 }
 
 /** The absolute path of a file that may hold an operator; `verb` as above. Throws `ERR_USAGE`. */

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { candy } from "./own-folder.fixture.ts";
 import { setpoint } from "./setpoint.fixture.ts";
 
 const commands = [
@@ -36,6 +37,12 @@ test("help names the commands for people, and explains one", async () => {
 
 test("a command or a flag that does not exist is one sentence, the usage and exit code 2", async () => {
   expect((await setpoint("fly")).err).toMatch(/^Cannot run "setpoint fly": no such command\.\nUsage:\n/);
+  expect((await setpoint("manifest")).err).toBe(
+    'Cannot run "setpoint manifest": no such command; did you mean "setpoint manifests"? "setpoint help" lists all commands.\n',
+  );
+  expect((await setpoint("up", "--node", "2")).err).toMatch(
+    /^Cannot .*: Unknown option '--node'; did you mean --nodes\?\nUsage: /,
+  );
   expect((await setpoint("help", "fly")).code).toBe(2);
   expect((await setpoint()).code).toBe(2);
   for (const command of commands) {
@@ -46,6 +53,17 @@ test("a command or a flag that does not exist is one sentence, the usage and exi
 });
 
 test.each([
+  [["run", "a.ts", "--log-level", "loud"], "Cannot use --log-level loud: expected one of debug, info, warn, error"],
+  [["run", "a.ts", "--lease-duration", "1"], "Cannot use --lease-duration 1: expected 5 to 3600 seconds"],
+  [
+    ["run", candy, "--namespace", "Team_A"],
+    `Cannot use --namespace "Team_A": expected lower case letters, digits and '-', as in "team-a"`,
+  ],
+  [
+    ["manifests", candy, "--watch", "a.b"],
+    `Cannot use --watch "a.b": expected lower case letters, digits and '-', as in "team-a"`,
+  ],
+  [["generate", "types"], "Cannot generate types: expected a file, a URL or cluster/NAME"],
   [["plan"], "Cannot plan an operator: the file that exports it is missing"],
   [
     ["run", "package.json"],

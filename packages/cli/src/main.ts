@@ -1,5 +1,6 @@
 /** The `setpoint` command: finds the subcommand, runs it, and turns errors into one sentence. */
 import { isSetpointError } from "@setpoint/apimachinery";
+import { closestWord } from "./closest-word.ts";
 import { usageError, type Command, type Output } from "./command.ts";
 import { build } from "./commands/build.ts";
 import { bundle } from "./commands/bundle.ts";
@@ -78,7 +79,7 @@ export async function main(args: readonly string[], output: Output = processOutp
       return 1;
     }
     const sentence = called ? sentenceOf(error) : `Cannot run "setpoint ${name}": ${error.message}`;
-    output.err(`${withoutHint(sentence)}\n${usageOf(command)}`);
+    output.err(`${withSuggestion(withoutHint(sentence), command)}\n${usageOf(command)}`);
     return 2;
   }
 }
@@ -99,7 +100,13 @@ function help(name: string | undefined, output: Output): number {
 }
 
 function noSuchCommand(name: string, output: Output): number {
-  output.err(`Cannot run "setpoint ${name}": no such command.\n${usage()}`);
+  const meant = closestWord(
+    name,
+    commands.filter(({ internal }) => internal !== true).map((each) => each.name),
+  );
+  const cannot = `Cannot run "setpoint ${name}": no such command`;
+  if (meant === undefined) output.err(`${cannot}.\n${usage()}`);
+  else output.err(`${cannot}; did you mean "setpoint ${meant}"? "setpoint help" lists all commands.\n`);
   return 2;
 }
 
@@ -111,6 +118,15 @@ function isFlagError(error: unknown): error is Error {
 /** Node's hint on arguments that begin with a dash hides the sentence that it follows. */
 function withoutHint(sentence: string): string {
   return sentence.replace(/\. To specify .*/s, "");
+}
+
+/** Of a flag that does not exist: the one that is meant. */
+function withSuggestion(sentence: string, { usage: known }: Command): string {
+  const [, flag] = /Unknown option '--([a-z-]+)'/.exec(sentence) ?? [];
+  if (flag === undefined) return sentence;
+  const flags = [...known.matchAll(/--([a-z-]+)/g)].map(([, name = ""]) => name);
+  const meant = closestWord(flag, flags);
+  return meant === undefined ? sentence : `${sentence}; did you mean --${meant}?`;
 }
 
 function usageOf(command: Command): string {

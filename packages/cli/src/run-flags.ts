@@ -55,14 +55,14 @@ export function parseRunFlags(flags: RunFlags): ParsedRunFlags {
 function parseLease(text: string): number {
   const seconds = parseNumber("lease-duration", text, 0, leaseSecondsMax);
   if (seconds >= leaseSecondsMin) return seconds;
-  const wanted = `wanted ${leaseSecondsMin} to ${leaseSecondsMax} seconds`;
-  throw new SetpointError(usageError, `Cannot use --lease-duration ${text}: ${wanted}`);
+  const expected = `expected ${leaseSecondsMin} to ${leaseSecondsMax} seconds`;
+  throw new SetpointError(usageError, `Cannot use --lease-duration ${text}: ${expected}`);
 }
 
 function parseLevel(text: string): LogLevel {
   const level = logLevels.find((each) => each === text);
   if (level !== undefined) return level;
-  throw new SetpointError(usageError, `Cannot use --log-level ${text}: wanted ${logLevels.join(", ")}`);
+  throw new SetpointError(usageError, `Cannot use --log-level ${text}: expected one of ${logLevels.join(", ")}`);
 }
 
 /** All times of a lease, in the proportions of the defaults: 15, 10 and 2 seconds. */

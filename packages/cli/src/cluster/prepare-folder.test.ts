@@ -15,7 +15,8 @@ test("a folder is made with its parents, and may be there", () => {
 
 test("a folder that nobody can make is refused at once, in words", () => {
   writeFileSync(join(folder, "file"), "");
-  const places = [join(folder, "file"), join(folder, "file", "below")];
+  expect(() => prepareFolder("data directory", join(folder, "file"))).toThrow("it is a file, expected a folder");
+  const places = [join(folder, "file", "below")];
   // There Node would look for a parent for ever.
   if (process.platform === "linux") places.push("/proc/setpoint/data");
   for (const place of places)

@@ -10,6 +10,9 @@ export function prepareFolder(what: string, folder: string): void {
     makeFolder(folder);
     accessSync(folder, constants.W_OK);
   } catch (cause) {
+    const isFile = existsSync(folder) && !statSync(folder).isDirectory();
+    if (isFile)
+      throw new SetpointError("ERR_FOLDER", `Cannot use "${folder}" as ${what}: it is a file, expected a folder`);
     const message = `Cannot use "${folder}" as ${what}: expected a writable folder`;
     throw new SetpointError("ERR_FOLDER", message, { cause });
   }

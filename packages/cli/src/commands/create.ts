@@ -14,8 +14,13 @@ export const create: Command = {
     const options = { directory: { type: "string" } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [what, name] = positionals;
+    if (what === "operator" && name === undefined)
+      throw new SetpointError(
+        usageError,
+        "Cannot create an operator: its name is missing, expected one such as ice-cream",
+      );
     if (what !== "operator" || name === undefined || positionals.length > 2) {
-      const given = positionals.length === 0 ? "nothing" : `"${positionals.join(" ")}"`;
+      const given = positionals.length === 0 ? "a project" : `"${positionals.join(" ")}"`;
       throw new SetpointError(usageError, `Cannot create ${given}: expected "operator" and a name`);
     }
     const words = parseOperatorName(name);

@@ -17,7 +17,9 @@ export const generate: Command = {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [what, source] = positionals;
     if (what !== "types" || source === undefined || positionals.length > 2) {
-      const given = positionals.length === 0 ? "nothing" : `"${positionals.join(" ")}"`;
+      if (what === "types" && source === undefined)
+        throw new SetpointError(usageError, "Cannot generate types: expected a file, a URL or cluster/NAME");
+      const given = positionals.length === 0 ? "types" : `"${positionals.join(" ")}"`;
       throw new SetpointError(
         usageError,
         `Cannot generate ${given}: expected "types" and a file, a URL or cluster/NAME`,

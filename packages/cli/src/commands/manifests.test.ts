@@ -182,14 +182,14 @@ test("a wrong call is one sentence and the usage", async () => {
     [["none.ts"], 'Cannot print the manifests of "none.ts": no such file'],
     [
       [notOperator],
-      `Cannot print the manifests of "${notOperator}": its default export is not an operator; export default defineOperator({ … })`,
+      `Cannot print the manifests of "${notOperator}": its default export is not an operator; write \`export default defineOperator({ … })\``,
     ],
     [[candy, "--output", "rpm"], "Cannot use --output rpm: expected yaml, kustomize, helm or images"],
     [[candy, "--output", "helm"], "Cannot use --output helm: the folder to write into is missing"],
     [[candy, "--only-used"], "Cannot use --only-used: it needs --from-recording"],
     [[candy, "--output", "kustomize"], "Cannot use --output kustomize: the folder to write into is missing"],
     [[candy, "more"], "Cannot print manifests: 2 unexpected arguments"],
-    [[candy, "--imgae", "x"], "Cannot run \"setpoint manifests\": Unknown option '--imgae'"],
+    [[candy, "--imgae", "x"], "Cannot run \"setpoint manifests\": Unknown option '--imgae'; did you mean --image?"],
   ];
   for (const [args, sentence] of cases) {
     const { code, err } = await setpoint("manifests", ...args);

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
 import type { Operator } from "setpoint";
 import { installManifests, type InstallExtra, type PolicyRule } from "setpoint/install";
-import { usageError, type Command, type Output } from "../command.ts";
+import { parseNamespace, usageError, type Command, type Output } from "../command.ts";
 import { readRecording } from "../flight/recording-file.ts";
 import { parseImage } from "../image/image-name.ts";
 import { loadOperator } from "../load-operator.ts";
@@ -34,14 +34,17 @@ export const manifests: Command = {
       return 0;
     }
     const rules = rulesOf(operator, values, output);
-    const namespaces = values.watch === undefined ? {} : { namespaces: [...new Set(values.watch)] };
+    const namespaces =
+      values.watch === undefined
+        ? {}
+        : { namespaces: [...new Set(values.watch)].map((each) => parseNamespace("watch", each)) };
     const run = { ...parseRunFlags(values), ...namespaces };
     if (form === "helm") {
       const version = parseChartVersion(values["chart-version"] ?? "0.1.0");
       writeTexts(directory, helmChart(operator, { image, extras, version, run, ...rules }));
       return 0;
     }
-    const namespace = values.namespace ?? `${operator.name}-system`;
+    const namespace = parseNamespace("namespace", values.namespace ?? `${operator.name}-system`);
     const objects = installManifests(operator, { image, namespace, extras, run, ...rules });
     if (form === "kustomize") writeTexts(directory, kustomizeFiles(objects));
     else output.out(manifestsYaml(objects));

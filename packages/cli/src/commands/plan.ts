@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { connect, resolveConnection } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
-import { parseNumber, refuseMore, type Command } from "../command.ts";
+import { parseNamespace, parseNumber, refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
 import { changedObjects, planText } from "../plan/plan-text.ts";
 import { runPlan } from "../plan/run-plan.ts";
@@ -42,7 +42,7 @@ export const plan: Command = {
       transport,
       host,
       limitMs: seconds * 1_000,
-      ...(namespace === undefined ? {} : { namespaces: [namespace] }),
+      ...(namespace === undefined ? {} : { namespaces: [parseNamespace("namespace", namespace)] }),
     });
     const { server } = resolveConnection(where).connection;
     output.out(planText(result, { operator: operator.name, server, colors: output.hasColors ?? false }));

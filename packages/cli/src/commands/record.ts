@@ -4,7 +4,7 @@ import { connect } from "@setpoint/client/node";
 import { sleep } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
 import { installKinds } from "setpoint/process";
-import { parseNumber, refuseMore, untilSignal, usageError, type Command } from "../command.ts";
+import { parseNamespace, parseNumber, refuseMore, untilSignal, usageError, type Command } from "../command.ts";
 import { recordOperator } from "../flight/record-operator.ts";
 import { RecordingFile } from "../flight/recording-file.ts";
 import { loadOperator } from "../load-operator.ts";
@@ -59,7 +59,7 @@ export const record: Command = {
           transport,
           host,
           keepSecrets: values["keep-secrets"] ?? false,
-          ...(namespace === undefined ? {} : { namespaces: [namespace] }),
+          ...(namespace === undefined ? {} : { namespaces: [parseNamespace("namespace", namespace)] }),
           sink: (header) => (file = new RecordingFile(path, header, bytesMax)),
         },
         end,

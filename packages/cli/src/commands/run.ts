@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { runOperatorProcess } from "setpoint/process";
-import { refuseMore, type Command } from "../command.ts";
+import { parseNamespace, refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
 import { leaseTimes, parseRunFlags, runFlags, runFlagsUsage } from "../run-flags.ts";
 
@@ -24,8 +24,10 @@ export const run: Command = {
       ...leaseTimes(leaseDurationSeconds),
       ...(kubeconfig === undefined ? {} : { kubeconfig }),
       ...(context === undefined ? {} : { context }),
-      ...(namespaces === undefined ? {} : { namespaces: [...new Set(namespaces)] }),
-      ...(leaseNamespace === undefined ? {} : { leaseNamespace }),
+      ...(namespaces === undefined
+        ? {}
+        : { namespaces: [...new Set(namespaces)].map((each) => parseNamespace("namespace", each)) }),
+      ...(leaseNamespace === undefined ? {} : { leaseNamespace: parseNamespace("lease-namespace", leaseNamespace) }),
       ...(install === undefined ? {} : { install }),
       requireRights: values["require-rights"] ?? false,
     });

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { connect } from "@setpoint/client/node";
 import { createClient } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";
-import { refuseMore, type Command } from "../command.ts";
+import { parseNamespace, refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
 import { nothingThere, planUninstall, uninstallOperator } from "../uninstall/uninstall-operator.ts";
 
@@ -28,7 +28,7 @@ export const uninstall: Command = {
       ...(context === undefined ? {} : { context }),
     });
     const client = createClient(transport, host);
-    const namespace = values.namespace ?? `${operator.name}-system`;
+    const namespace = parseNamespace("namespace", values.namespace ?? `${operator.name}-system`);
     const what = { operator, client, clock: host.clock, namespace, withKinds: kinds };
     const lines = values.yes === true ? uninstallOperator(what) : await planUninstall(what);
     let isAbsent = true;

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SetpointError, messageOf } from "@setpoint/apimachinery";
@@ -46,13 +46,15 @@ export function parseUpOptions(args: readonly string[]): UpOptions {
 
 /** YAML or JSON; throws `ERR_FAULTS_INVALID` with the path of the field that is wrong. */
 function readFaults(file: string): FaultPlan {
+  if (!existsSync(file))
+    throw new SetpointError("ERR_FAULTS_INVALID", `Cannot read the faults in "${file}": no such file`);
   let value: unknown;
   try {
     value = parse(readFileSync(file, "utf8"));
   } catch (cause) {
     // What follows the first line of yaml's messages is an excerpt.
     const [why = ""] = messageOf(cause).split("\n");
-    throw new SetpointError("ERR_FAULTS_INVALID", `Cannot read the faults in ${file}: ${why.replace(/:$/, "")}`);
+    throw new SetpointError("ERR_FAULTS_INVALID", `Cannot read the faults in "${file}": ${why.replace(/:$/, "")}`);
   }
   return parseFaultPlan(value);
 }

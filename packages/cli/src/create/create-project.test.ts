@@ -81,6 +81,7 @@ test("a project of the npm package refers to no sources, and asks for one packag
 });
 
 test("create wants to know what, and the name", async () => {
-  expect((await setpoint("create")).err).toMatch(/^Cannot create nothing: expected "operator" and a name\nUsage: /);
+  expect((await setpoint("create")).err).toMatch(/^Cannot create a project: expected "operator" and a name\nUsage: /);
+  expect((await setpoint("create", "operator")).err).toMatch(/^Cannot create an operator: its name is missing, /);
   expect((await setpoint("create", "webhook", "candy")).code).toBe(2);
 });

@@ -156,5 +156,8 @@ test("what is no recording is refused with a sentence", () => {
   expect(() => readRecording(other)).toThrow(
     `Cannot use the recording "${other}": it is "setpoint-flight/0", expected "setpoint-flight/1"`,
   );
+  const text = join(folder, "text");
+  writeFileSync(text, "kind: ConfigMap\n");
+  expect(() => readRecording(text)).toThrow('it has no header with the format "setpoint-flight/1"');
   expect(() => readRecording(join(folder, "none"))).toThrow("it cannot be read");
 });

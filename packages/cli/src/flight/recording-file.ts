@@ -60,8 +60,11 @@ export function readRecording(path: string): Recording {
   const [first = "", ...lines] = readText(path).split("\n");
   const header = parseLine(first);
   if (!isJsonObject(header) || header["format"] !== flightFormat) {
-    const found = isJsonObject(header) && "format" in header ? `"${String(header["format"])}"` : "something else";
-    throw notARecording(path, `it is ${found}, expected "${flightFormat}"`);
+    const isOther = isJsonObject(header) && "format" in header;
+    const problem = isOther
+      ? `it is "${String(header["format"])}", expected "${flightFormat}"`
+      : `it has no header with the format "${flightFormat}"; "setpoint record" writes such a file`;
+    throw notARecording(path, problem);
   }
   const isWhole = lines.at(-1) === "";
   const complete = isWhole ? lines.slice(0, -1) : lines;

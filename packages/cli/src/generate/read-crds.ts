@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createKind, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
+import { createKind, isNotFound, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import { connect } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
@@ -38,7 +38,13 @@ const CustomResourceDefinition = createKind<UnstructuredObject>({
 async function readFromCluster(name: string, cluster: ClusterChoice): Promise<unknown> {
   const host = systemHost({ write: () => {} });
   await using transport = connect({ ...cluster, clock: host.clock, userAgent: "setpoint-generate" });
-  return await createClient(transport, host).get(CustomResourceDefinition, { name });
+  try {
+    return await createClient(transport, host).get(CustomResourceDefinition, { name });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    const message = `Cannot generate types from "${clusterPrefix}${name}": the cluster has no CustomResourceDefinition "${name}"; expected PLURAL.GROUP, as in certificates.cert-manager.io`;
+    throw new SetpointError("ERR_SOURCE_UNREADABLE", message);
+  }
 }
 
 function readText(file: string): string {

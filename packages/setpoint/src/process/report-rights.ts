@@ -43,7 +43,8 @@ export async function reportMissingRights(operator: Operator, options: RightsRep
 /** With its causes, and without their stacks: a server that is away is no mistake of the program. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${textOf(error.cause)}`;
+  const cause = error.cause === undefined ? "" : textOf(error.cause);
+  return cause === "" || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
 }
 
 /**

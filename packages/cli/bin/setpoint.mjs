@@ -6,12 +6,26 @@ import * as nodeModule from "node:module";
 import { join } from "node:path";
 
 const nodeMajorMin = 24;
+/**
+ * For the C library of most Linux systems. By itself it keeps what a load needed for buffers: after 200,000
+ * requests an API server had 285 MB in place of 219 MB, with these settings 223 MB. It reads them only at
+ * the start of a process.
+ */
+const allocator = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "65536", MALLOC_TRIM_THRESHOLD_: "131072" };
 
 if (Number(process.versions.node.split(".")[0]) < nodeMajorMin) {
   process.stderr.write(
     `Cannot run setpoint with Node ${process.version}: it needs Node ${nodeMajorMin} or newer; install it from https://nodejs.org.\n`,
   );
   process.exit(1);
+}
+
+const isServer = process.argv[2] === "up";
+const isFirst = Object.keys(allocator).some((name) => process.env[name] === undefined);
+// The same process starts once more: the same ID and parent. A channel to the parent would be lost.
+if (process.platform === "linux" && isServer && isFirst && process.channel === undefined) {
+  const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve?.(process.execPath, args, { ...allocator, ...process.env });
 }
 
 const isCheckout = existsSync(new URL("../tsconfig.json", import.meta.url));

@@ -18,8 +18,8 @@ export const listSliceLength: number = 128 * 1024;
 /** Items of this length are slices of their own. */
 const largeItemLength = 16 * 1024;
 /** What may be kept of encoded lines of watches, and of encoded large items of lists. */
-const encodedFramesBytesMax = 16 * 1024 * 1024;
-const encodedItemsBytesMax = 32 * 1024 * 1024;
+const encodedFramesBytesMax = 4 * 1024 * 1024;
+const encodedItemsBytesMax = 8 * 1024 * 1024;
 /** What may wait for a slow client before the next frame has to wait too. */
 export const watchBufferBytesMax: number = 256 * 1024;
 /** How long a full buffer may stay full; then the watch is cut, and the client lists or resumes. */

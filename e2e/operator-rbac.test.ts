@@ -5,6 +5,7 @@
 import { ClusterRole, Lease, PersistentVolumeClaim, Role } from "@setpoint/api";
 import { EtcdCluster, etcdOperator } from "@setpoint/etcd-operator";
 import {
+  AcceptanceRun,
   Backup,
   BackupPlan,
   BackupStore,
@@ -18,6 +19,7 @@ import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World 
 import { type KubeObject, type Operator, minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
 import { simulatedGateway } from "../operators/etcd/src/testing/simulated-gateway.ts";
+import { endpointsOf, simulatedValues } from "../operators/etcd/src/testing/simulated-values.ts";
 
 type Rule = Operator["rules"][number];
 
@@ -90,6 +92,20 @@ async function live(world: World, model: EtcdModel): Promise<void> {
   await world.delete(EtcdCluster, "orders");
   await world.settled();
   expect(await world.list(EtcdCluster)).toEqual([]);
+  await accept(world);
+}
+
+/** A run that creates and removes what the rest of the life does not: bindings and stores. */
+async function accept(world: World): Promise<void> {
+  const target = { apiGroup: EtcdCluster.group, kind: EtcdCluster.kind };
+  const checks = ["binding", "damaged-backup-refused"] as const;
+  await world.apply(AcceptanceRun({ name: "proof", spec: { target, checks: [...checks], checkTimeoutSeconds: 120 } }));
+  await world.run(minutes(4));
+  const { status } = await world.get(AcceptanceRun, "proof");
+  expect(status, JSON.stringify(status)).toMatchObject({ phase: "Passed", passed: 4 });
+  await world.delete(AcceptanceRun, "proof");
+  await world.settled();
+  expect(await world.list(AcceptanceRun)).toEqual([]);
 }
 
 /** An Operation that is carried out, and deleted after its time. */
@@ -172,9 +188,10 @@ interface Outcome {
 /** The operator's life, from its first lease, with all its rights but one. */
 async function liveWithout(right: Right | undefined): Promise<Outcome> {
   const model = new EtcdModel();
-  const transfers = new TransferModel({
-    etcd: (source) => model.snapshot((source as { readonly endpoints: readonly string[] }).endpoints),
-  });
+  const transfers = new TransferModel(
+    { etcd: (source) => model.snapshot(endpointsOf(source)) },
+    { etcd: simulatedValues(model) },
+  );
   await using world = await simulate({
     seed: 5,
     models: [model, transfers],

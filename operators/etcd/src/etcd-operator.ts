@@ -1,4 +1,6 @@
 import {
+  acceptanceRuns,
+  acceptanceWrites,
   type CertificateIssuer,
   CertificateKeeper,
   dataServiceControllers,
@@ -10,7 +12,7 @@ import {
 } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { controller, defineOperator, type KindRef, type Operator } from "setpoint";
-import type { PolicyRule, WriteVerb } from "setpoint/install";
+import type { WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
 import { etcdEngine } from "./backup/etcd-engine.ts";
 import { etcdActions } from "./controller/actions.ts";
@@ -21,6 +23,7 @@ import { plan } from "./controller/plan.ts";
 import { RoundTripWatch } from "./controller/round-trip-watch.ts";
 import { SilenceWatch } from "./controller/silence-watch.ts";
 import { etcdConditions, etcdStatus } from "./controller/status.ts";
+import { etcdAcceptance } from "./etcd-acceptance.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdMetrics } from "./etcd-metrics.ts";
 import { etcdOperations } from "./etcd-operations.ts";
@@ -29,18 +32,13 @@ import { releaseVolumes, retainedVolumes } from "./resources/retained-volumes.ts
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
 /** What the actions do; Services and what else is left are removed by the garbage collector. */
-const writes = new Map<KindRef, readonly WriteVerb[]>([
+const ownWrites = new Map<KindRef, readonly WriteVerb[]>([
   ...dataServiceWrites,
   [Pod, ["create", "patch", "delete"]],
   [Service, ["create", "patch"]],
   [PodDisruptionBudget, ["create", "patch"]],
   [PersistentVolumeClaim, ["create", "patch", "delete"]],
 ]);
-
-/** A restore creates a cluster, and a drill deletes it again; the rest follows from the controllers. */
-const restoreRules: readonly PolicyRule[] = [
-  { apiGroups: [EtcdCluster.group], resources: [EtcdCluster.plural], verbs: ["create", "delete"] },
-];
 
 /**
  * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs;
@@ -74,17 +72,21 @@ export function etcdOperator(
     conditions: etcdConditions,
     objectMetrics: etcdMetrics,
   });
+  const engine = etcdEngine(accepted.pinnedImages, gateway);
+  const acceptance = etcdAcceptance(engine);
   const controllers = [
     etcdClusters,
     operations(etcdOperations(connections)),
-    ...dataServiceControllers(etcdEngine(accepted.pinnedImages, gateway), { image }),
+    ...dataServiceControllers(engine, { image }),
+    acceptanceRuns(acceptance, { image }),
   ];
   return defineOperator({
     name: "etcd",
     controllers,
-    writes,
+    // Restores and acceptance runs create clusters too, and drills delete them.
+    writes: new Map([...acceptanceWrites(acceptance), ...ownWrites]),
     relatedImages,
     policies: [retainedVolumes],
-    permissions: [...operationRules, ...restoreRules, ...serviceBindingRules],
+    permissions: [...operationRules, ...serviceBindingRules],
   });
 }

@@ -38,7 +38,8 @@ export const etcdAgent: EngineAgent = {
   },
 };
 
-function endpointsOf(source: unknown): readonly string[] {
+/** The client URLs in a source; throws when there are none. */
+export function endpointsOf(source: unknown): readonly string[] {
   const parsed = etcdSource.safeParse(source);
   if (parsed.success) return parsed.data.endpoints;
   throw new TransferError("RequestInvalid", "The request names no client URLs of etcd members in source.endpoints.");
@@ -57,7 +58,10 @@ async function reachable(
   if (signal.aborted) throw cancelledError();
   const candidates = asked.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   if (candidates.length === 0)
-    throw noneAnswers(asked.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : [])));
+    throw noneAnswers(
+      noSnapshot,
+      asked.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : [])),
+    );
   return candidates.toSorted(
     (a, b) => Number(a.isLeader) - Number(b.isLeader) || Number(b.facts.position) - Number(a.facts.position),
   );
@@ -78,13 +82,13 @@ async function candidateAt(endpoint: string, credentials: EtcdCredentials, signa
   };
 }
 
-function noneAnswers(reasons: readonly unknown[]): TransferError {
+const noSnapshot = "No member of etcd can give a snapshot.";
+
+/** Refused when every member refuses: another member, or another time, may still answer the rest. */
+export function noneAnswers(sentence: string, reasons: readonly unknown[]): TransferError {
   const texts = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)));
   const isRefused = reasons.length > 0 && reasons.every((reason) => isTransferError(reason, "SourceRefused"));
-  return new TransferError(
-    isRefused ? "SourceRefused" : "SourceUnreachable",
-    `No member of etcd can give a snapshot. ${texts.join(" ")}`,
-  );
+  return new TransferError(isRefused ? "SourceRefused" : "SourceUnreachable", `${sentence} ${texts.join(" ")}`);
 }
 
 /**
@@ -105,7 +109,7 @@ async function firstToAnswer(candidates: readonly Candidate[], signal: AbortSign
       failures.push(error);
     }
   }
-  throw noneAnswers(failures);
+  throw noneAnswers(noSnapshot, failures);
 }
 
 /** The facts count only when the stream has passed the same check as a stored backup. */

@@ -14,7 +14,7 @@ import { clientUrl, labels, peerUrl } from "../member-names.ts";
 import type { PinnedImages } from "../related-images.ts";
 import { memberImage } from "../resources/member-image.ts";
 import { memberVolume } from "../resources/member-volume.ts";
-import { withTlsMode } from "../resources/tls.ts";
+import { placeOf, withTlsMode } from "../resources/tls.ts";
 import { preparedFor, seedName } from "./restore-names.ts";
 
 /** The user of members, who must own the data. */
@@ -85,6 +85,8 @@ function dataFolder(
   const claim = memberVolume(cluster, seed);
   if (claim === undefined) throw new Error(`Cannot restore into EtcdCluster "${name}": it has no volumeClaimTemplate`);
   const annotations = { ...claim.metadata.annotations, [labels.clusterUid]: preparedFor(uid, restoreId) };
+  // A restore that fails leaves the claim, which must go with a cluster that never got its data.
+  const owners = cluster.spec.deletionPolicy === "Delete" ? { ownerReferences: [placeOf(cluster).owner] } : {};
   return {
     image: memberImage(cluster, version, pinned),
     command: [
@@ -93,6 +95,6 @@ function dataFolder(
       ...[`--initial-cluster-token=${uid}-${restoreId}`, `--data-dir=${claimFolder}/member-data`],
     ],
     user,
-    claim: { ...claim, metadata: { ...claim.metadata, annotations } },
+    claim: { ...claim, metadata: { ...claim.metadata, ...owners, annotations } },
   };
 }

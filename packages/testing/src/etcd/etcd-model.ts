@@ -324,7 +324,8 @@ export class EtcdModel implements ProgramModel {
 
   /** The member that answers at an endpoint. */
   #at(endpoint: string): EtcdMember {
-    const member = this.#processes.get(hostOf(endpoint));
+    const host = hostOf(endpoint);
+    const member = this.#processes.get(host) ?? this.#byHost.get(host);
     if (member?.isServing !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
     return member;
   }

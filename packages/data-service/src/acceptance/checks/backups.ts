@@ -119,7 +119,7 @@ async function startDamage(context: CheckContext, name: string): Promise<StepRep
   return waiting("the stored backup is being damaged");
 }
 
-/** Neither a restore that reports success nor an instance that serves may come of damaged data. */
+/** The source is verified first: neither a success nor an instance may come of damaged data. */
 async function isRefused(context: CheckContext): Promise<StepReport> {
   const { engine } = context.acceptance;
   const restored = await read(context, Restore, nameOf(context, "bad"));
@@ -127,8 +127,7 @@ async function isRefused(context: CheckContext): Promise<StepReport> {
   if (phase === "Succeeded") return failed("a backup with a changed byte was restored");
   const refused = nameOf(context, refusedPart);
   const instance = await read(context, engine.kind, refused);
-  if (instance !== undefined && engine.state(instance).serving)
-    return failed(`${engine.kind.kind} "${refused}" serves the data of a damaged backup`);
+  if (instance !== undefined) return failed(`${engine.kind.kind} "${refused}" was created from a damaged backup`);
   if (phase !== "Failed") return waiting(`the Restore of a damaged backup is ${phase}: ${message}`);
   // A failure for another reason, such as a store that does not answer, proves nothing.
   return message.includes("BackupDamaged") ? done : failed(`the Restore failed for another reason: ${message}`);

@@ -8,8 +8,8 @@ import nodeTimersPromises from "node:timers/promises";
 /** Asked before each use; throws when there must be none. */
 export type Ask = (call: string, instead: string) => void;
 
-const useClock = "take the time from the clock of the context (`ctx.clock`)";
-const useTimer = "wait by the clock of the context (`ctx.clock.setTimer`), or return `requeueAfter`";
+const useClock = "take the time from the clock of the context (`context.host.clock`)";
+const useTimer = "wait by the clock of the context (`context.host.clock.setTimer`), or return `requeueAfter`";
 const useRandom = "take chance from the host's `random`";
 const useCall = "reach others by `process.call` of the operator's process";
 

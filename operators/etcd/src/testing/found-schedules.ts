@@ -149,7 +149,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
       {
         file: "operators/etcd/src/controller/observe.ts",
         from: "failedForMs: troubledMs",
-        to: 'failedForMs: Math.abs(context.clock.now() - Date.parse(member.pod?.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt ?? ""))',
+        to: 'failedForMs: Math.abs(context.host.clock.now() - Date.parse(member.pod?.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt ?? ""))',
       },
     ],
   },

@@ -3,6 +3,7 @@ import { connect, resolveConnection } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
 import { parseNamespace, parseNumber, refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
+import { readObjects } from "../plan/given-objects.ts";
 import { changedObjects, planText } from "../plan/plan-text.ts";
 import { runPlan } from "../plan/run-plan.ts";
 
@@ -12,21 +13,24 @@ const timeoutSecondsMax = 3_600;
 /** `setpoint plan`: what an operator would write, without writing it. */
 export const plan: Command = {
   name: "plan",
-  usage: "plan FILE [--kubeconfig FILE] [--context NAME] [--namespace NS] [--timeout SECONDS] [--verbose]",
+  usage:
+    "plan FILE [-f OBJECTS]... [--kubeconfig FILE] [--context NAME] [--namespace NS] [--timeout SECONDS] [--verbose]",
   summary:
-    "Show what the operator that FILE exports would change in the current cluster, and why, without writing; exit code 2 when it would change something.",
+    "Show what the operator that FILE exports would change in the current cluster, and why, without writing; -f adds what you are about to apply, with the steps of the change; exit code 2 when something would change.",
   async run(args, output) {
     const text = { type: "string" } as const;
     const options = {
       kubeconfig: text,
       context: text,
       namespace: text,
+      filename: { type: "string", short: "f", multiple: true },
       timeout: text,
       verbose: { type: "boolean" },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     refuseMore("plan an operator", positionals, 1);
     const seconds = parseNumber("timeout", values.timeout, timeoutSecondsDefault, timeoutSecondsMax);
+    const given = readObjects(values.filename ?? []);
     const operator = await loadOperator(positionals[0], "plan");
     const host = systemHost({ write: (line) => (values.verbose === true ? output.err(line) : undefined) });
     const { kubeconfig, context, namespace } = values;
@@ -36,15 +40,18 @@ export const plan: Command = {
       ...(kubeconfig === undefined ? {} : { kubeconfig }),
       ...(context === undefined ? {} : { context }),
     };
+    const resolved = resolveConnection(where);
     await using transport = connect(where);
     const result = await runPlan({
       operator,
       transport,
       host,
       limitMs: seconds * 1_000,
+      given,
+      namespace: namespace ?? resolved.namespace,
       ...(namespace === undefined ? {} : { namespaces: [parseNamespace("namespace", namespace)] }),
     });
-    const { server } = resolveConnection(where).connection;
+    const { server } = resolved.connection;
     output.out(planText(result, { operator: operator.name, server, colors: output.hasColors ?? false }));
     if (result.errors.length > 0 || !result.isComplete) return 1;
     return changedObjects(result).length > 0 || result.writes.some(({ refused }) => refused !== undefined) ? 2 : 0;

@@ -2,6 +2,8 @@
 import { isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { PretendedObject } from "@setpoint/client";
 import { fieldDiff, type FieldChange } from "./field-diff.ts";
+import { isDryRun } from "./given-objects.ts";
+import { plannedStepsOf, stepLines, type PlannedStep } from "./planned-steps.ts";
 import type { ExplainedWrite, Plan } from "./run-plan.ts";
 
 export interface PlanTextOptions {
@@ -17,6 +19,8 @@ interface ChangedObject {
   readonly title: string;
   readonly fields: readonly FieldChange[];
   readonly writes: readonly ExplainedWrite[];
+  /** Of a changed object that a user gives, when its operator lists them; a text says why they are not known. */
+  readonly steps?: readonly PlannedStep[] | string;
 }
 
 /** Told to people and not decided about. */
@@ -37,8 +41,21 @@ function describe(entry: PretendedObject, writes: readonly ExplainedWrite[]): re
   // The server sets the first status of a new object, unless the operator writes one.
   const all = change === "delete" ? [] : fieldDiff(base, object);
   const fields = saysStatus ? all : all.filter(({ path }) => !path.startsWith("status"));
+  const given = own.filter(({ file }) => file !== undefined);
+  const title = titleOf(shown);
+  if (change === "change" && given.length > 0 && isDryRun(shown)) {
+    const decided = decidedFields(fields, given);
+    const steps = plannedStepsOf(shown);
+    return decided.length === 0 && steps.length === 0 ? [] : [{ change, title, fields: decided, writes: given, steps }];
+  }
   if (change === "change" && fields.length === 0) return [];
-  return [{ change, title: titleOf(shown), fields, writes: own }];
+  return [{ change, title, fields, writes: own }];
+}
+
+/** What the user decides: neither the status, nor the dry run that is only the plan's. */
+function decidedFields(fields: readonly FieldChange[], given: readonly ExplainedWrite[]): readonly FieldChange[] {
+  const isOfPlan = given.some(({ isPlanned }) => isPlanned);
+  return fields.filter(({ path }) => !path.startsWith("status") && !(isOfPlan && path === "spec.dryRun"));
 }
 
 function samePlace(a: ExplainedWrite["place"], b: ExplainedWrite["place"]): boolean {
@@ -63,19 +80,21 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
   return parts.join("\n");
 }
 
-function objectText({ change, title, fields, writes }: ChangedObject, paint: Paint): string {
+function objectText({ change, title, fields, writes, steps }: ChangedObject, paint: Paint): string {
   const signs = { create: "+", change: "~", delete: "-" } as const;
   const lines = [
     paint(change, `${signs[change]} ${title}`),
     ...reasonsOf(writes).map((reason) => `    ${reason}`),
     ...fields.flatMap((field) => fieldLines(field, paint)),
+    ...(steps === undefined ? [] : stepLines(steps)),
   ];
   return `${lines.join("\n")}\n`;
 }
 
 /** Who writes it and why, once each. */
 function reasonsOf(writes: readonly ExplainedWrite[]): readonly string[] {
-  const lines = writes.map(({ note, verb, subresource, isServerChecked }) => {
+  const lines = writes.map(({ file, note, verb, subresource, isServerChecked }) => {
+    if (file !== undefined) return `from ${file}${isServerChecked ? "" : " (not checked by the server)"}`;
     const what = subresource === "" ? verb : `${verb} of ${subresource}`;
     const who = note === undefined ? "the installation of its kinds" : `${note.controller} of ${note.key}`;
     const why = note === undefined || note.reasons.length === 0 ? "" : `: ${note.reasons.join("; ")}`;
@@ -100,8 +119,9 @@ function valueText(value: unknown): string {
 }
 
 function refusedText(refused: readonly ExplainedWrite[], paint: Paint): readonly string[] {
-  const lines = refused.map(({ verb, place, refused: status, note }) => {
-    const who = note === undefined ? "" : ` by ${note.controller} of ${note.key}`;
+  const lines = refused.map(({ verb, place, refused: status, note, file }) => {
+    const by = note === undefined ? file : `${note.controller} of ${note.key}`;
+    const who = by === undefined ? "" : ` by ${by}`;
     const where = `${place.namespace === "" ? "" : `${place.namespace}/`}${place.name}`;
     return paint("delete", `! ${verb} of ${place.resource} ${where}${who} would be refused: ${status?.message ?? ""}`);
   });

@@ -6,6 +6,7 @@ import { sleep, type Host } from "@setpoint/host";
 import type { Operator } from "setpoint";
 import { runOperator } from "setpoint/process";
 import { WriteAttribution, type RunNote } from "./attribute-writes.ts";
+import { applyGiven, prepareGiven, type GivenObject } from "./given-objects.ts";
 import { watchLog, type LoggedError } from "./watch-log.ts";
 
 export interface PlanOptions {
@@ -13,6 +14,10 @@ export interface PlanOptions {
   readonly transport: Transport;
   readonly host: Host;
   readonly namespaces?: readonly string[];
+  /** What a user is about to apply. */
+  readonly given?: readonly GivenObject[];
+  /** Of given objects that name none; default: `default`. */
+  readonly namespace?: string;
   /** The fix-point must be reached in this time. */
   readonly limitMs: number;
   /** It is reached when nothing was done or pretended for so long. */
@@ -22,6 +27,10 @@ export interface PlanOptions {
 /** A write and the run that makes it. */
 export interface ExplainedWrite extends PretendedWrite {
   readonly note: RunNote | undefined;
+  /** The user's file that asks for it. */
+  readonly file?: string;
+  /** It also sets `spec.dryRun`, so that the operator lists the steps of the change. */
+  readonly isPlanned?: boolean;
 }
 
 export interface Plan {
@@ -41,14 +50,22 @@ export async function runPlan({ operator, transport, host, ...options }: PlanOpt
   const writes: ExplainedWrite[] = [];
   const attribution = new WriteAttribution(operator);
   const activity = new Activity(host);
+  let given: Pick<ExplainedWrite, "file" | "isPlanned"> = {};
   const overlay = overlayTransport(activity.transport(transport), {
     ...host,
     onWrite: (write) => {
       activity.touch();
-      writes.push({ ...write, note: attribution.noteFor(write.place) });
+      writes.push({ ...write, ...given, note: attribution.noteFor(write.place) });
     },
   });
   await pretendKinds(operator, overlay, host);
+  const pretending = { operator, client: createClient(overlay, host), namespace: options.namespace ?? "default" };
+  for (const each of options.given ?? []) {
+    const prepared = await prepareGiven(each, pretending);
+    given = { file: each.file, isPlanned: prepared.isPlanned };
+    await applyGiven(prepared, pretending.client);
+  }
+  given = {};
   const unfillable = Promise.withResolvers<never>();
   const { log, errors } = watchLog(host.log, ({ fields: { problem } }) => {
     // It does not pass by itself: to wait would not help.

@@ -15,7 +15,9 @@ expectTypeOf<keyof ReconcileContext>().toEqualTypeOf<
 >();
 expectTypeOf<keyof ReconcileContext["children"]>().toEqualTypeOf<"list" | "apply" | "prune">();
 expectTypeOf<keyof ReconcileContext["host"]>().toEqualTypeOf<"clock" | "random">();
-expectTypeOf<keyof ReconcileContext["controller"]>().toEqualTypeOf<"fieldManager" | "cluster" | "outdated">();
+expectTypeOf<keyof ReconcileContext["controller"]>().toEqualTypeOf<
+  "fieldManager" | "cluster" | "outdated" | "changesOutside"
+>();
 
 controller(Candy, {
   async reconcile(candy, context) {

@@ -17,12 +17,17 @@ export interface RunOptions {
   readonly leaseNamespace?: string;
   /** This process among its equals, for instance the pod's name. */
   readonly identity?: string;
+  /**
+   * For a transport that only pretends to write, such as `overlayTransport`: nothing outside of the API is
+   * changed either. Called with what a run was about to change; the run ends there.
+   */
+  readonly dryRun?: (this: void, what: string) => void;
 }
 
 /** Starts an operator; the CustomResourceDefinitions of its kinds must be installed. */
 export function runOperator(operator: Operator, options: RunOptions): Manager {
   const { run: settings = {} } = operator;
-  const { transport, host, namespaces, caches = settings.caches, leaseNamespace, identity } = options;
+  const { transport, host, namespaces, caches = settings.caches, leaseNamespace, identity, dryRun } = options;
   const manager = startManager({
     name: operator.name,
     controllers: operator.controllers,
@@ -31,6 +36,7 @@ export function runOperator(operator: Operator, options: RunOptions): Manager {
     ...managerSettings(settings),
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(caches === undefined ? {} : { caches }),
+    ...(dryRun === undefined ? {} : { dryRun }),
     ...(leaseNamespace === undefined ? {} : tenureOptions(operator, leaseNamespace, identity)),
   });
   settings.started?.(manager);

@@ -39,8 +39,9 @@ export class EtcdConnections {
     if (schemeOf(cluster) === "https") this.#keeper.forget(placeOf(cluster));
   }
 
-  /** The credentials are read for each step, so that a rotated certificate counts at once. */
+  /** For changes. The credentials are read for each step, so that a rotated certificate counts at once. */
   async connect(cluster: EtcdCluster, context: ReconcileContext): Promise<EtcdGateway> {
+    context.controller.changesOutside(`change the members of EtcdCluster "${cluster.metadata.name ?? ""}"`);
     return this.#connectAs(operatorRole(cluster), await this.#roots.read(cluster, context), cluster, context);
   }
 
@@ -53,6 +54,7 @@ export class EtcdConnections {
     endpoint: string,
     context: ReconcileContext,
   ): Promise<void> {
+    context.controller.changesOutside(`turn on authentication of EtcdCluster "${cluster.metadata.name ?? ""}"`);
     const login = await this.#roots.ensure(cluster, context);
     if (authentication === "Refused") {
       const asRoot = await this.#connectAs("root", login, cluster, context);

@@ -54,6 +54,7 @@ export const plan: Command = {
     const { server } = resolved.connection;
     output.out(planText(result, { operator: operator.name, server, colors: output.hasColors ?? false }));
     if (result.errors.length > 0 || !result.isComplete) return 1;
-    return changedObjects(result).length > 0 || result.writes.some(({ refused }) => refused !== undefined) ? 2 : 0;
+    const isRefused = result.writes.some(({ refused }) => refused !== undefined);
+    return changedObjects(result).length > 0 || isRefused || result.outside.length > 0 ? 2 : 0;
   },
 };

@@ -30,6 +30,11 @@ export class WriteAttribution {
     this.operator = { ...operator, controllers: operator.controllers.map((each) => this.#observed(each)) };
   }
 
+  /** The run in which this is called. */
+  running(): RunNote | undefined {
+    return this.#running.getStore();
+  }
+
   /** The run in which this is called; else the last run of the object that is written. */
   noteFor({ group, resource, namespace, name }: ObjectPlace): RunNote | undefined {
     return this.#running.getStore() ?? this.#latest.get(`${group}/${resource}/${namespace}/${name}`);
@@ -61,9 +66,9 @@ function observed(context: Context, note: RunNote): Context {
   return {
     ...context,
     log: observedLog(context.log, add),
-    event(type, reason, message) {
+    event(type, reason, message, about) {
       add(message);
-      context.event(type, reason, message);
+      context.event(type, reason, message, about);
     },
   };
 }

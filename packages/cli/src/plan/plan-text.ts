@@ -4,7 +4,7 @@ import type { PretendedObject } from "@setpoint/client";
 import { fieldDiff, type FieldChange } from "./field-diff.ts";
 import { isDryRun } from "./given-objects.ts";
 import { plannedStepsOf, stepLines, type PlannedStep } from "./planned-steps.ts";
-import type { ExplainedWrite, Plan } from "./run-plan.ts";
+import type { ExplainedWrite, OutsideChange, Plan } from "./run-plan.ts";
 
 export interface PlanTextOptions {
   readonly operator: string;
@@ -74,6 +74,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
     `Plan of the operator "${options.operator}" for ${options.server}\n`,
     ...objects.map((each) => objectText(each, paint)),
     ...refusedText(refused, paint),
+    ...outsideText(plan.outside, paint),
     ...plan.errors.map(({ message, fields }) => paint("delete", `! ${message}${errorText(fields["error"])}\n`)),
     summaryOf(plan, objects, refused.length),
   ];
@@ -128,19 +129,30 @@ function refusedText(refused: readonly ExplainedWrite[], paint: Paint): readonly
   return [...new Set(lines)].map((line) => `${line}\n`);
 }
 
+/** Nothing after it is planned: what follows depends on it. */
+function outsideText(outside: readonly OutsideChange[], paint: Paint): readonly string[] {
+  const lines = outside.map(({ what, note }) => {
+    const who = note === undefined ? "" : ` by ${note.controller} of ${note.key}`;
+    const why = note === undefined || note.reasons.length === 0 ? "" : `: ${note.reasons.join("; ")}`;
+    return paint("change", `> outside of the API${who}: would ${what}, and go on from there${why}`);
+  });
+  return [...new Set(lines)].map((line) => `${line}\n`);
+}
+
 function errorText(error: unknown): string {
   if (error instanceof Error) return `: ${error.message}`;
   return isJsonObject(error) && typeof error["message"] === "string" ? `: ${error["message"]}` : "";
 }
 
-function summaryOf({ isComplete, writes }: Plan, objects: readonly ChangedObject[], refused: number): string {
+function summaryOf({ isComplete, writes, outside }: Plan, objects: readonly ChangedObject[], refused: number): string {
   const count = (change: Change): number => objects.filter((each) => each.change === change).length;
   const end = isComplete ? "" : " The operator was still at work when the time was over: there may be more.";
-  if (objects.length === 0 && refused === 0) return `No changes.${end}\n`;
+  if (objects.length === 0 && refused === 0 && outside.length === 0) return `No changes.${end}\n`;
   const events = writes.filter(isEvent).length;
   const told = events === 0 ? "" : `, ${events} event${events === 1 ? "" : "s"}`;
   const no = refused === 0 ? "" : `, ${refused} refused`;
-  return `${count("create")} to create, ${count("change")} to change, ${count("delete")} to delete${no}${told}.${end}\n`;
+  const beyond = outside.length === 0 ? "" : ", more outside of the API";
+  return `${count("create")} to create, ${count("change")} to change, ${count("delete")} to delete${no}${beyond}${told}.${end}\n`;
 }
 
 type Paint = (change: Change, text: string) => string;

@@ -218,3 +218,28 @@ test("a kind that the server does not serve yet is planned with it", async () =>
   expect(titles(planned)).toEqual(["create CustomResourceDefinition freshes.fresh.setpoint.dev"]);
   expect(planned.errors).toEqual([]);
 });
+
+test("nothing outside of the API is changed, and the plan says where a run ends", async () => {
+  const done: string[] = [];
+  const ordering = (reconcile: "effect" | "changesOutside"): Operator => {
+    const sites = controller(Site, {
+      ledger: true,
+      async reconcile(site, { effect, controller: self, apply, log }) {
+        log.info("Decided", { reason: "the site has no domain" });
+        if (reconcile === "effect")
+          await effect("domain", { find: async () => undefined, do: async () => done.push("effect") });
+        self.changesOutside(`register domain "${site.metadata.name}"`);
+        done.push("after");
+        await apply(ConfigMap({ name: "never", data: {} }));
+      },
+    });
+    return defineOperator({ name: "domains", controllers: [sites] });
+  };
+  const text = textOf(await plan(ordering("changesOutside")));
+  expect(text).toContain(
+    '> outside of the API by site of default/blog: would register domain "blog", and go on from there: the site has no domain\n',
+  );
+  expect(text).toContain("more outside of the API");
+  expect(textOf(await plan(ordering("effect")))).toContain('would execute effect "domain"');
+  expect(done).toEqual([]);
+});

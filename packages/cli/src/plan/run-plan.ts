@@ -38,8 +38,16 @@ export interface Plan {
   /** Objects that would be different, in the order in which they were first written. */
   readonly objects: readonly PretendedObject[];
   readonly errors: readonly LoggedError[];
+  /** Changes outside of the API, before which runs ended. */
+  readonly outside: readonly OutsideChange[];
   /** False: it was still at work when the time was over. */
   readonly isComplete: boolean;
+}
+
+/** A change of something outside of the API, such as a user of a database. */
+export interface OutsideChange {
+  readonly what: string;
+  readonly note: RunNote | undefined;
 }
 
 const quietMsDefault = 700;
@@ -66,6 +74,7 @@ export async function runPlan({ operator, transport, host, ...options }: PlanOpt
     await applyGiven(prepared, pretending.client);
   }
   given = {};
+  const outside: OutsideChange[] = [];
   const unfillable = Promise.withResolvers<never>();
   const { log, errors } = watchLog(host.log, ({ fields: { problem } }) => {
     // It does not pass by itself: to wait would not help.
@@ -76,6 +85,7 @@ export async function runPlan({ operator, transport, host, ...options }: PlanOpt
   const manager = runOperator(attribution.operator, {
     transport: overlay,
     host: { ...host, log },
+    dryRun: (what) => void outside.push({ what, note: attribution.running() }),
     ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
   });
   try {
@@ -84,7 +94,7 @@ export async function runPlan({ operator, transport, host, ...options }: PlanOpt
     const quietMs = options.quietMs ?? quietMsDefault;
     const isQuiet = (): boolean => manager.isQuiet() && activity.isQuiet(quietMs);
     while (!isQuiet() && host.clock.monotonic() < deadlineMs) await sleep(host.clock, lookMs);
-    return { writes, objects: overlay.changed, errors, isComplete: isQuiet() };
+    return { writes, objects: overlay.changed, errors, outside, isComplete: isQuiet() };
   } finally {
     await manager.stop();
   }

@@ -36,6 +36,7 @@ export function bindingActions<Instance extends KubeObject>({
   const ensureLogin = async (login: UserCredentials, context: ReconcileContext, seen: SeenBinding): Promise<void> => {
     const instance = instanceOf<Instance>(seen);
     const access = instanceAccess(context, instance.metadata.namespace);
+    context.controller.changesOutside(`create or change user "${login.user}"`);
     await withoutSecrets([login.password], async () => {
       await users.ensureUser(instance, login, seen.binding.spec.rights, access);
       await users.proveLogin(instance, login, access);
@@ -75,11 +76,13 @@ export function bindingActions<Instance extends KubeObject>({
     async dropRestored({ users: dropped, heir }, context, seen) {
       const instance = instanceOf<Instance>(seen);
       const access = instanceAccess(context, instance.metadata.namespace);
+      context.controller.changesOutside(`drop users ${dropped.join(", ")}`);
       for (const user of dropped) await users.dropUser(instance, user, heir, access);
       await context.status(statusWith(seen, { restored: seen.instance?.state.restored }));
     },
     async dropLogin({ user, heir }, context, seen) {
       const instance = instanceOf<Instance>(seen);
+      context.controller.changesOutside(`drop user "${user}"`);
       await users.dropUser(instance, user, heir, instanceAccess(context, instance.metadata.namespace));
       overlaps.forget(user);
       await context.status(statusWith(seen, { logins: seen.logins.filter((login) => login.user !== user) }));

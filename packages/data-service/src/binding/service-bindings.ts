@@ -105,5 +105,6 @@ async function revoke<Instance extends KubeObject>(
   if (lateUntilMs > 0 && logins.some(({ state }) => state === "Pending"))
     return context.requeueAfter(lateUntilMs, "the creation of a user may still be under way");
   const access = instanceAccess(context, namespace);
+  context.controller.changesOutside(`drop users ${logins.map(({ user }) => user).join(", ")}`);
   for (const { user } of logins) await engine.users.dropUser(instance, user, undefined, access);
 }

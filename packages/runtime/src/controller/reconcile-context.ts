@@ -125,6 +125,11 @@ export interface ControllerInfo {
    * cause, so a status can contain it.
    */
   outdated(this: void): string | undefined;
+  /**
+   * Call it before a change of something outside of the API that is no `effect`, such as a user of a
+   * database. In a dry run (`setpoint plan`) it reports `what` and ends the run there; else it does nothing.
+   */
+  changesOutside(this: void, what: string): void;
 }
 
 /**

@@ -12,6 +12,7 @@ import { fencedTransport } from "../coordination/fenced-transport.ts";
 import { ControllerSupervisor } from "./controller-supervisor.ts";
 import type { KeyOwnership } from "../coordination/key-ownership.ts";
 import { lazyClient } from "./lazy-client.ts";
+import type { ManagerOptions } from "./manager-options.ts";
 
 export interface ClusterCellOptions {
   /** Undefined: the cluster that the manager itself lives in. */
@@ -21,6 +22,7 @@ export interface ClusterCellOptions {
   readonly controllers: readonly ControllerDefinition[];
   readonly namespaces: readonly string[] | undefined;
   readonly caches: CacheOptions | undefined;
+  readonly dryRun: ManagerOptions["dryRun"];
   /** Names the process in events. */
   readonly identity: string;
   /** Aborts running reconciles. */
@@ -53,7 +55,7 @@ export class ClusterCell {
   #isClosed = false;
 
   constructor(options: ClusterCellOptions) {
-    const { name, controllers, namespaces, identity, signal, ownership, assertMayWrite } = options;
+    const { name, controllers, namespaces, identity, signal, ownership, assertMayWrite, dryRun } = options;
     this.name = name;
     const host = hostOf(options);
     this.#host = host;
@@ -69,7 +71,7 @@ export class ClusterCell {
       const supervisor = new ControllerSupervisor(ports);
       const runner = new ControllerRunner({
         ...{ definition, client: this.client, host, factory: this.informers, namespaces, events: this.#events },
-        ...{ signal, supervisor, ...(name === undefined ? {} : { cluster: name }) },
+        ...{ signal, supervisor, dryRun, ...(name === undefined ? {} : { cluster: name }) },
       });
       return { runner, supervisor };
     });

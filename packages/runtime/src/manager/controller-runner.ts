@@ -8,13 +8,13 @@ import { storeKey } from "../cache/store.ts";
 import { isPaused, pausedMessage } from "../controller/always-wakes.ts";
 import { ControllerCache } from "../controller/controller-cache.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
-import type { ControllerInfo } from "../controller/reconcile-context.ts";
 import { errStopped } from "../errors.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import { DaemonRunner } from "../handlers/daemons.ts";
 import { Protections } from "../protection/protections.ts";
 import type { Priority } from "../queue/priority.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
+import { createControllerInfo } from "../run/controller-info.ts";
 import { createControllerMetrics } from "../run/controller-metrics.ts";
 import { EventHandlers } from "../run/event-handlers.ts";
 import { PriorityAndFairness, parseKey } from "../run/priority-and-fairness.ts";
@@ -27,6 +27,7 @@ import type { RunSupervisor } from "../run/run-supervisor.ts";
 import { Workers } from "../run/workers.ts";
 import { SourceRunner, type SourceState } from "../sources/source-runner.ts";
 import { publishObjectGauges } from "./object-gauges.ts";
+import type { ManagerOptions } from "./manager-options.ts";
 
 /** Keys of a standby whose causes are kept until they run. */
 const standbyKeysMax = 10_000;
@@ -42,6 +43,7 @@ export interface ControllerRunnerOptions {
   readonly signal: AbortSignal;
   /** The cluster's name when the manager has several. */
   readonly cluster?: string;
+  readonly dryRun: ManagerOptions["dryRun"];
   readonly supervisor: RunSupervisor;
 }
 
@@ -66,7 +68,7 @@ export class ControllerRunner {
   #activeSinceMs: number | undefined;
 
   constructor(options: ControllerRunnerOptions) {
-    const { definition, host, factory, namespaces, events, client, cluster, supervisor, signal } = options;
+    const { definition, host, factory, namespaces, events, client, cluster, supervisor, signal, dryRun } = options;
     const { name, kind, concurrency, sources = [] } = definition;
     const log = host.log.with({ controller: name });
     const find = (key: string): Stored<KubeObject> | undefined => this.object(key);
@@ -88,7 +90,7 @@ export class ControllerRunner {
     });
     this.#daemons = createDaemons(options, log, find, (key) => this.enqueue(key));
     const { fieldManager } = definition;
-    const info: ControllerInfo = { fieldManager, cluster, outdated: () => this.cache.outdated() };
+    const info = createControllerInfo({ fieldManager, cluster, outdated: () => this.cache.outdated(), dryRun });
     this.#reconciler = {
       ...{ definition, info, client, host, log, events, supervisor, protections, signal, find },
       ...{ cache: this.cache, queue: this.queue, states: this.#states, daemons: this.#daemons },

@@ -67,6 +67,11 @@ export interface ManagerOptions {
   readonly health?: HealthOptions;
   /** What is cached, and how: selections and projections by kind. */
   readonly caches?: CacheOptions;
+  /**
+   * For a transport that only pretends to write: nothing outside of the API is changed either. Called with
+   * what a run was about to change; the run ends there.
+   */
+  readonly dryRun?: (this: void, what: string) => void;
   /** How long a stop waits for running reconciles; default 10 s. */
   readonly shutdownMsMax?: number;
 }

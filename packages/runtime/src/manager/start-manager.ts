@@ -157,11 +157,11 @@ class RunningManager implements Manager {
     signal: AbortSignal,
     hasControllers: boolean,
   ): ClusterCell {
-    const { host, controllers, namespaces, caches } = this.#options;
+    const { host, controllers, namespaces, caches, dryRun } = this.#options;
     const { kind, identity, holder } =
       this.#lease.kind === "sharded" ? this.#lease : { ...this.#lease, holder: undefined };
     return new ClusterCell({
-      ...{ name, transport, host, namespaces, caches, identity, signal },
+      ...{ name, transport, host, namespaces, caches, dryRun, identity, signal },
       controllers: hasControllers ? controllers : [],
       ownership: kind === "sharded" && holder !== undefined ? holder.permits.ownership(name, signal) : allKeys(signal),
       assertMayWrite: () => this.#assertMayWrite(),

@@ -53,7 +53,10 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
   const saysConditions = declaresStatusField(definition.kind, "conditions");
   const keeper = ledgerKeeper(parent, ports, reader, writer);
   const { uid } = object.metadata;
-  const effects = new Effects({ keeper, controller: definition.name, uid, signal, assertMayWrite });
+  const effects = new Effects({
+    ...{ keeper, controller: definition.name, uid, signal, assertMayWrite },
+    changesOutside: ports.info.changesOutside,
+  });
   const procedure = new Procedure({
     keeper,
     generation: object.metadata.generation,

@@ -20,7 +20,7 @@ test("an effect is not done when the lease has run out since its intent was writ
     },
   });
   const effects = new Effects({
-    ...{ keeper, controller: "candy", uid: "u", signal },
+    ...{ keeper, controller: "candy", uid: "u", signal, changesOutside: () => {} },
     assertMayWrite() {
       if (!isLeader) throw new SetpointError("ERR_NOT_LEADER", "the lease is over");
     },

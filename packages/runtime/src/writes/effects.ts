@@ -12,6 +12,8 @@ export interface EffectPorts {
   readonly controller: string;
   readonly uid: string;
   readonly signal: AbortSignal;
+  /** Ends a dry run. */
+  changesOutside(this: void, what: string): void;
   /** Throws when this process may not write any more. */
   assertMayWrite(this: void): void;
 }
@@ -40,13 +42,14 @@ export class Effects {
   }
 
   async #run<R extends Json>(id: string, effect: Effect<R>): Promise<Json> {
-    const { keeper, controller, uid, signal, assertMayWrite } = this.#ports;
+    const { keeper, controller, uid, signal, assertMayWrite, changesOutside } = this.#ports;
     const record = recordOf(keeper.read().effects, id);
     if (record?.state === "done") return record.result;
     signal.throwIfAborted();
     const key = `${uid}/${controller}/${id}`;
     const found = await effect.find(key);
     if (found !== undefined) return this.#record(id, found);
+    changesOutside(`execute effect "${id}"`);
     await keeper.write((ledger) => intended(ledger, id, keeper.now));
     // Between the intent and the effect nothing is awaited. The signal alone would come late after a pause of
     // the process: by then the lease may be another's, so the clock is asked, as before a write.

@@ -55,7 +55,12 @@ export function runsByHand(
     host,
     log: host.log,
     cache,
-    info: { fieldManager: definition.fieldManager, cluster: undefined, outdated: () => cache.outdated() },
+    info: {
+      fieldManager: definition.fieldManager,
+      cluster: undefined,
+      outdated: () => cache.outdated(),
+      changesOutside: () => {},
+    },
     state,
     memory,
     assertMayWrite: () => {},

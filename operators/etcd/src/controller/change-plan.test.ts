@@ -59,3 +59,32 @@ test("outside of a maintenance window an upgrade waits, and repairs do not", () 
   const broken = [a({ volume: true }), b({ volume: true }), c({ volume: true, pod: "gone" })];
   expect(plan(seen(broken, upgrade)).kind).toBe("act");
 });
+
+test("a dry run neither stops the members nor wakes them, and says what clients notice", () => {
+  const asleep = { phase: "Hibernated", members: [{ name: "a" }] };
+  const stopping = seen(three, { cluster: cluster({ dryRun: true, hibernated: true, ...claims }) });
+  expect(changeSteps(stopping)).toMatchObject([
+    { action: "StopMembers", interruption: expect.stringMatching(/^reads and writes fail/) },
+  ]);
+  expect(plan(stopping)).toMatchObject({ kind: "wait", reason: expect.stringMatching(/1\. StopMembers/) });
+  const waking = seen([], { quorum: false, cluster: cluster({ dryRun: true, ...claims }, asleep) });
+  expect(lines(waking)).toEqual(["StartMembers"]);
+  expect(plan(waking).kind).toBe("rest");
+  const refused = seen(three, { cluster: cluster({ dryRun: true, hibernated: true }) });
+  expect(changeSteps(refused)).toMatchObject([{ reason: expect.stringMatching(/^refused/) }]);
+});
+
+test("a dry run does not turn authentication on, which is a point of no return", () => {
+  const auth = { enabled: true };
+  const off = { authentication: "Off", cluster: cluster({ dryRun: true, auth, ...claims } as object) } as const;
+  expect(changeSteps(seen(three, off))).toMatchObject([
+    { action: "EnableAuthentication", noReturn: expect.stringMatching(/cannot be turned off/) },
+  ]);
+  expect(plan(seen(three, off))).toMatchObject({
+    kind: "wait",
+    reason: expect.stringMatching(/1\. EnableAuthentication/),
+  });
+  expect(plan(seen(three, { ...off, cluster: cluster({ auth, ...claims } as object) }))).toMatchObject({
+    action: "enableAuthentication",
+  });
+});

@@ -3,11 +3,14 @@
  * one step at a time and looks again; this says which steps follow from the present state.
  */
 import { podVersion } from "../resources/member-image.ts";
+import { isAsleep } from "./plan-hibernation.ts";
 import { isLeader, type Seen, type SeenMember } from "./seen.ts";
 
 /** One step of a change, as the status shows it. */
 export interface ChangeStep {
-  readonly action: "AddMember" | "RemoveMember" | "SwitchLeader" | "RestartMember" | "ReplaceMember" | "GrowVolume";
+  readonly action:
+    | ("AddMember" | "RemoveMember" | "SwitchLeader" | "RestartMember" | "ReplaceMember" | "GrowVolume")
+    | ("EnableAuthentication" | "StopMembers" | "StartMembers");
   readonly member?: string;
   readonly reason: string;
   /** What clients notice. */
@@ -20,12 +23,41 @@ const none = "none";
 const oneFewer = "none; while it restarts, one member fewer may fail";
 /** Measured: a hand-over takes less than an election, which lasts one to two seconds. */
 const handOver = "writes wait for less than 1 s";
+const asleep = "reads and writes fail until spec.hibernated is false again";
 const onlyMember = "reads and writes fail until it serves again, some seconds";
 
 /** In order. Repairs are no part of it: they follow from what breaks. */
 export function changeSteps(seen: Seen): readonly ChangeStep[] {
+  const { hibernated } = seen.cluster.spec;
+  if (isAsleep(seen)) return hibernated ? [] : [startStep];
+  if (hibernated) return [stopStep(seen)];
   const members = seen.members.filter(({ listed }) => listed !== undefined);
-  return [...sizeSteps(seen, members), ...restartSteps(seen, members), ...volumeSteps(seen)];
+  return [
+    ...(seen.authentication === "Off" ? [authenticationStep] : []),
+    ...sizeSteps(seen, members),
+    ...restartSteps(seen, members),
+    ...volumeSteps(seen),
+  ];
+}
+
+const startStep: ChangeStep = {
+  action: "StartMembers",
+  reason: "the cluster wakes; other changes follow, and are planned when it serves",
+  interruption: "none; reads and writes work again when a leader is elected",
+};
+
+const authenticationStep: ChangeStep = {
+  action: "EnableAuthentication",
+  reason: "clients need no login yet, and spec.auth.enabled is true",
+  interruption: "clients without a login are refused from now on",
+  noReturn: "authentication cannot be turned off: every client would get all data",
+};
+
+function stopStep({ cluster: { spec } }: Seen): ChangeStep {
+  const action = "StopMembers";
+  return spec.volumeClaimTemplate === undefined
+    ? { action, reason: "refused: members keep their data in their pods, and would lose them", interruption: none }
+    : { action, reason: "the cluster hibernates, and keeps its volumes", interruption: asleep };
 }
 
 function sizeSteps({ cluster }: Seen, members: readonly SeenMember[]): readonly ChangeStep[] {

@@ -3,9 +3,18 @@ import { rest, wait } from "setpoint";
 import { act, electionMs, type EtcdStep, recheckMs } from "./etcd-step.ts";
 import { isLeader, podState, type Seen } from "./seen.ts";
 
-/** Whether the cluster is to sleep now. A recovery from one survivor is finished first. */
-export function isHibernated({ cluster: { spec, status } }: Pick<Seen, "cluster">): boolean {
-  return spec.hibernated && status?.quorumRecovery?.state !== "Recovering";
+/**
+ * Whether the cluster is to sleep now. A recovery from one survivor is finished first. In a dry run it goes on
+ * as it does.
+ */
+export function isHibernated(seen: Pick<Seen, "cluster">): boolean {
+  const { spec, status } = seen.cluster;
+  return (spec.dryRun ? isAsleep(seen) : spec.hibernated) && status?.quorumRecovery?.state !== "Recovering";
+}
+
+/** Whether its members have stopped on purpose, or are stopping. */
+export function isAsleep({ cluster: { status } }: Pick<Seen, "cluster">): boolean {
+  return status?.phase === "Hibernated" || status?.phase === "Hibernating";
 }
 
 /** Followers first, so that the leader does not hand over again and again. */

@@ -6,7 +6,7 @@ import { compareVersions, versionReport } from "@setpoint/data-service";
 import { etcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
-import { isHibernated } from "./plan-hibernation.ts";
+import { isAsleep, isHibernated } from "./plan-hibernation.ts";
 import { changeSteps } from "./change-plan.ts";
 import { rootSecretName, wantsAuthentication } from "../resources/root-login.ts";
 import { certificateSecret, clientRole } from "../resources/tls.ts";
@@ -51,7 +51,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     ...(requested === undefined ? {} : { lastRequestedDefragmentation: requested }),
     ...(scheduled === undefined ? {} : { lastScheduledDefragmentation: scheduled }),
     ...(restarting === undefined ? {} : { restarting }),
-    ...(cluster.spec.dryRun && isFounded(seen) ? { plannedSteps: [...changeSteps(seen)] } : {}),
+    ...plannedSteps(seen),
     slowDisks: slowDisks(seen, step, facts),
     tuning: tuningRecord(seen, facts),
     latestRevision: latestRevision(seen, step, facts),
@@ -60,6 +60,12 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     quorumRecovery: quorumRecord(seen, step, facts.now),
     waitingFor: waiting(cluster.status, step, facts),
   };
+}
+
+/** Without a quorum nobody knows the members, so the steps are not known either. */
+function plannedSteps(seen: Seen): Pick<Status, "plannedSteps"> {
+  const isKnown = isFounded(seen) && (seen.quorum || isAsleep(seen));
+  return seen.cluster.spec.dryRun && isKnown ? { plannedSteps: [...changeSteps(seen)] } : {};
 }
 
 /** The restore for which no member runs, so that its data may be exchanged. */

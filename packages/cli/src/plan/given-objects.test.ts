@@ -116,7 +116,7 @@ test("a changed object shows the change and the steps of its operator, and nothi
 
 test("a change that needs no step says so, and an object as it is shows nothing of itself", async () => {
   expect(textOf(await planOf(manifest("orders", { version: "1.0", size: 3 })))).toContain(
-    "  + spec.size: 3\n  No steps: it takes effect without a change of members.\n",
+    "  + spec.size: 3\n  No steps: its operator restarts and replaces nothing for it.\n",
   );
   expect(changedObjects(await planOf(manifest("orders", { version: "1.0" })))).not.toContainEqual(
     expect.objectContaining({ title: "Store default/orders" }),

@@ -66,7 +66,7 @@ function stepOf(value: unknown): PlannedStep {
 /** As a person reads them. */
 export function stepLines(steps: readonly PlannedStep[] | string): readonly string[] {
   if (typeof steps === "string") return [`  The steps are not known: ${steps}`];
-  if (steps.length === 0) return ["  No steps: it takes effect without a change of members."];
+  if (steps.length === 0) return ["  No steps: its operator restarts and replaces nothing for it."];
   return ["  Steps, in this order:", ...steps.flatMap((step, index) => linesOf(step, index + 1))];
 }
 

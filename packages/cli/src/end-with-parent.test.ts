@@ -74,7 +74,7 @@ interface NpxRun {
   readonly code: number | null;
 }
 
-/** What `waits` says under npx, when npx alone gets the signal, as from a program that knows only its process ID. */
+/** What `waits` says under npx, when npx alone gets the signal. */
 async function signalToNpx(signal: "SIGINT" | "SIGTERM", args: readonly string[]): Promise<NpxRun> {
   using folder = waitsProject();
   const npx = spawn("npx", args, { cwd: folder.path, detached: true, stdio: ["ignore", "pipe", "inherit"] });

@@ -4,8 +4,8 @@ import { act, electionMs, type EtcdStep, recheckMs } from "./etcd-step.ts";
 import { isLeader, podState, type Seen } from "./seen.ts";
 
 /**
- * Whether the cluster is to sleep now. A recovery from one survivor is finished first. In a dry run it goes on
- * as it does.
+ * Whether the cluster is to sleep now. A recovery from one survivor is finished first. In a dry run it sleeps
+ * when it did before.
  */
 export function isHibernated(seen: Pick<Seen, "cluster">): boolean {
   const { spec, status } = seen.cluster;

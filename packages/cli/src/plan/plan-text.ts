@@ -19,7 +19,7 @@ interface ChangedObject {
   readonly title: string;
   readonly fields: readonly FieldChange[];
   readonly writes: readonly ExplainedWrite[];
-  /** Of a changed object that a user gives, when its operator lists them; a text says why they are not known. */
+  /** Of an object of a user's file, when its operator lists them; a text says why they are not known. */
   readonly steps?: readonly PlannedStep[] | string;
 }
 

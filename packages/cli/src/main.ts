@@ -2,6 +2,7 @@
 import { isSetpointError } from "@setpoint/apimachinery";
 import { closestWord } from "./closest-word.ts";
 import { usageError, type Command, type Output } from "./command.ts";
+import { accept } from "./commands/accept.ts";
 import { build } from "./commands/build.ts";
 import { bundle } from "./commands/bundle.ts";
 import { create } from "./commands/create.ts";
@@ -35,6 +36,7 @@ const commands: readonly Command[] = [
   dev,
   plan,
   why,
+  accept,
   record,
   replay,
   manifests,

@@ -1,32 +1,15 @@
 /** An operator that takes over the clusters of an earlier release; in the simulated world. */
-import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
-import type { KubeObject } from "setpoint";
+import { PersistentVolumeClaim } from "setpoint/kinds";
 import { type EtcdWriter, conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
-import { childrenOfFirstRelease, clusterOfFirstRelease } from "./testing/first-release.ts";
+import { clusterOfFirstRelease, placeFirstRelease } from "./testing/first-release.ts";
 import { expectHealthy, expectNothingLost, scenario, type Stage, startWriter, podUids } from "./testing/etcd-stage.ts";
-
-const kinds = [PersistentVolumeClaim, Service, Pod] as const;
 
 /** The cluster runs in the pods of the earlier release, and that operator is gone. */
 async function runInOldPods({ world, etcd }: Stage): Promise<void> {
   world.stopOperator();
-  const { spec, status, metadata } = clusterOfFirstRelease();
-  const { metadata: stored } = await world.wait(
-    world.client.create(EtcdCluster, { ...EtcdCluster({ name: metadata.name ?? "", spec }) }),
-  );
-  await world.wait(
-    world.client.patch(EtcdCluster, { name: "orders", namespace: "default" }, { status }, { subresource: "status" }),
-  );
-  const children = childrenOfFirstRelease(stored.uid);
-  for (const kind of kinds)
-    for (const child of children.filter((each) => each.kind === kind.kind))
-      await world.wait(world.client.create<KubeObject>(kind, child));
-  await world.until(
-    "the start of the members",
-    () => etcd.leader("orders") !== undefined && etcd.members("orders").length === 3,
-  );
+  await placeFirstRelease(world, etcd);
 }
 
 async function takeOver(stage: Stage): Promise<EtcdWriter> {

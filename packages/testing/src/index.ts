@@ -56,6 +56,18 @@ export { exploreModule } from "./laws/explore-module.ts";
 export type { ModuleLawsOptions } from "./laws/module-laws.ts";
 export { testModuleLaws } from "./laws/module-laws.ts";
 
+// guidelines
+export type {
+  AwayOptions,
+  GuidelineOptions,
+  NotApplicable,
+  OlderOptions,
+  PrimitiveOptions,
+  VersionOptions,
+} from "./laws/guidelines/guideline.ts";
+export type { GuidelineName } from "./laws/guidelines/operator-guidelines.ts";
+export { guidelineProblem, operatorGuidelines } from "./laws/guidelines/operator-guidelines.ts";
+
 export type { KindLawsOptions, KindLawsReport, LawfulKind } from "./kind-laws.ts";
 export { kindLaws } from "./kind-laws.ts";
 

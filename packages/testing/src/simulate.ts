@@ -114,7 +114,7 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
       `Cannot simulate without a seed: "seed" is ${String(seed)}, and everything follows from a whole number`,
     );
   const nodeNames = Array.from({ length: options.nodes ?? nodesDefault }, (_, index) => `node-${index}`);
-  const described = (options.operators ?? []).map(describe);
+  const described = (options.operators ?? []).map((source) => ({ source, operator: describeOperator(source) }));
   const { contents, startMs } = await startState({
     operators: described.map(({ operator }) => operator),
     nodeNames,
@@ -199,9 +199,8 @@ interface DescribedOperator {
 }
 
 /** The description of an operator, as its manifests need it; no process of it runs. */
-function describe(source: OperatorSource): DescribedOperator {
-  const operator = typeof source === "function" ? source({ call: (_what, _kind, send) => send() }) : source;
-  return { source, operator };
+export function describeOperator(source: OperatorSource): Operator {
+  return typeof source === "function" ? source({ call: (_what, _kind, send) => send() }) : source;
 }
 
 /** The process runs with the rights of its own role, which follow from its controllers, and no others. */

@@ -212,7 +212,7 @@ function isSameBut(kind: KindRef, state: EndState, before: EndState, chance: Rea
   return differences(strip(state), strip(before), chance).length === 0;
 }
 
-function specSchemaOf(kind: KindWithSchema): StructuralSchema {
+export function specSchemaOf(kind: KindWithSchema): StructuralSchema {
   // The parsing border: `crd()` is what `defineKind` has made.
   const { versions } = (kind.crd() as unknown as CrdBody).spec;
   const schema = versions.find(({ name }) => name === kind.version)?.schema.openAPIV3Schema.properties?.["spec"];

@@ -1,0 +1,67 @@
+/** Guideline 4: objects that an earlier release has stored go on working. */
+import { messageOf } from "@setpoint/apimachinery";
+import { kindLaws, type LawfulKind } from "../../kind-laws.ts";
+import type { Operator } from "setpoint";
+import { excuseOf, type Guideline, type OlderOptions } from "./guideline.ts";
+import { children, named, onStage, operatorsOf, settle } from "./stage.ts";
+
+const runs = 100;
+
+export const olderObjects: Guideline = {
+  title: "objects of older versions keep working",
+  excuse: ({ older }) => excuseOf(older),
+  async problem(subject, options) {
+    const operators = operatorsOf(subject);
+    const { older } = options;
+    if ("notApplicable" in older) {
+      const several = lawful(operators).find(({ versions }) => versions.length > 1);
+      return several && `it is excused, but ${several.kind} has ${several.versions.length} versions`;
+    }
+    return (
+      lostInConversion(operators, older) ??
+      onStage(subject, options, async (stage) => {
+        const { world } = stage;
+        world.stopOperator();
+        await older.place(world);
+        const before = await children(stage);
+        const instances = await world.list(kindOf(stage.operators, options.instance));
+        if (instances.length === 0) return `\`older.place\` has created no ${options.instance.kind}`;
+        await world.restartOperator();
+        await settle(world);
+        const after = new Set((await children(stage)).map(({ metadata }) => metadata.uid));
+        const gone = before.find(({ metadata }) => !after.has(metadata.uid));
+        if (gone !== undefined) return `${named(gone)} of the earlier release is gone or was replaced`;
+        await world.expectQuiet();
+        return undefined;
+      })
+    );
+  },
+};
+
+function kindOf(
+  operators: readonly Operator[],
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+): Operator["kinds"][number] {
+  const [group = ""] = apiVersion.split("/");
+  const found = operators.flatMap(({ kinds }) => kinds).find((each) => each.kind === kind && each.group === group);
+  if (found === undefined) throw new Error(`Cannot place objects: the operator brings no kind ${kind} of ${group}`);
+  return found;
+}
+
+/** Kinds that were made by `defineKind`. */
+function lawful(operators: readonly Operator[]): readonly LawfulKind[] {
+  const kinds = operators.flatMap((operator) => operator.kinds) as readonly (object & { readonly kind: string })[];
+  return kinds.filter((kind): kind is LawfulKind => "versions" in kind && "convert" in kind);
+}
+
+function lostInConversion(operators: readonly Operator[], { samples = {} }: OlderOptions): string | undefined {
+  for (const kind of lawful(operators)) {
+    if (kind.versions.length < 2) continue;
+    try {
+      kindLaws(kind, { runs, samples });
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+  return undefined;
+}

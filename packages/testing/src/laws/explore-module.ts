@@ -23,6 +23,8 @@ export interface ModuleOptions {
   readonly workers?: number;
   /** Real time after which no new run begins. */
   readonly seconds?: number;
+  /** Whether `seconds` are CPU time of each thread: a busy machine takes longer, and visits as much. */
+  readonly countsCpuTime?: boolean;
   /** Whether each fault strikes alone first; default true. */
   readonly singles?: boolean;
   /**

@@ -3,11 +3,12 @@ import { parentPort, workerData } from "node:worker_threads";
 import { explore } from "../explore/explore.ts";
 import { storyOf } from "../explore/story.ts";
 import type { ExploredModule, WorkerTask, WorkerWord } from "./explore-module.ts";
+import { budgetClock } from "./budget-clock.ts";
 import { defaultTraceFolder, failureText } from "./failure-text.ts";
 import { Progress } from "./progress.ts";
 
 // The parsing border: started by `exploreModule` only.
-const { module, done, world, traceFolder = defaultTraceFolder(), ...task } = workerData as WorkerTask;
+const { module, done, world, traceFolder = defaultTraceFolder(), countsCpuTime, ...task } = workerData as WorkerTask;
 const seedDefault = 1;
 
 function say(word: WorkerWord): void {
@@ -19,6 +20,7 @@ const found = await explore({
   seed: seedDefault,
   ...options,
   ...task,
+  ...(countsCpuTime === true ? { clock: budgetClock() } : {}),
   subject,
   worlds: worlds.map(storyOf).filter(({ name }) => world === undefined || name.includes(world)),
   visited: new Progress(done),

@@ -1,6 +1,7 @@
 /** Declares a test that explores what a module exports, in a bounded time. */
 import { SetpointError } from "@setpoint/apimachinery";
 import { coverageOf, coverageTable } from "../explore/coverage.ts";
+import { busyFactorMax } from "./budget-clock.ts";
 import { exploreModule, type Summary } from "./explore-module.ts";
 import type { TestFunction } from "./reconciler-laws.ts";
 
@@ -22,8 +23,8 @@ export interface ModuleLawsOptions {
  */
 export function testModuleLaws(test: TestFunction, name: string, module: URL, options: ModuleLawsOptions): void {
   const { seconds, report } = options;
-  test(name, { timeout: seconds * 1_000 + restMs }, async () => {
-    const found = await exploreModule(module, { seconds });
+  test(name, { timeout: seconds * 1_000 * busyFactorMax + restMs }, async () => {
+    const found = await exploreModule(module, { seconds, countsCpuTime: true });
     const { cells, visited } = coverageOf(found.coverage);
     report(`${coverageTable(found.coverage)}\n${visited} of ${cells} cells in ${(found.tookMs / 1_000).toFixed(0)} s`);
     const problem = problemOf(found, visited, cells);

@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Packages resolve to their sources, so nothing must be built to run a test.
 const resolve = { conditions: ["@setpoint/source"] };
@@ -12,9 +13,23 @@ const room = ["--max-semi-space-size=64", "--min-semi-space-size=64", "--no-allo
 // failure counts.
 const gateResult = process.env["SETPOINT_GATE_RESULT"];
 const realTime = ["e2e", "attack", "attack-load"];
+const built = ["e2e", "attack"];
 // Files of these share a process, which loads each module once: all units take 107 s of CPU, and 238 s with a
 // process for each file; a file of simulated worlds takes 1.3 s less.
 const shared = ["unit", "sim"];
+// Most of an end-to-end test is waiting for elections, probes and periods: its files need a quarter of a
+// core each.
+const waiting = { maxWorkers: 4, sequence: { groupOrder: 1 } };
+// Wherever nothing is known of earlier runs, these take minutes, so they must not begin last.
+const longest = /\/e2e\/(restart|etcd)[^/]*\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => Number(longest.test(b.moduleId)) - Number(longest.test(a.moduleId)));
+  }
+}
+
 const project = (name: string, include: string[], timeout: number, fileParallelism = true) => ({
   resolve,
   ssr,
@@ -25,6 +40,8 @@ const project = (name: string, include: string[], timeout: number, fileParalleli
     hookTimeout: timeout,
     fileParallelism,
     isolate: !shared.includes(name),
+    ...(name === "e2e" ? waiting : {}),
+    globalSetup: built.includes(name) ? ["./e2e/build-first.ts"] : [],
     environment: "node",
     retry: gateResult !== undefined && realTime.includes(name) ? 1 : 0,
     execArgv: name === "sim" ? room : [],
@@ -38,6 +55,7 @@ export default defineConfig({
     ...(gateResult === undefined ? {} : { reporters: ["dot", ["./tools/gate/reporter.ts", { file: gateResult }]] }),
     // Vitest leaves a core to itself, and of two that is half the machine.
     maxWorkers: "100%",
+    sequence: { sequencer: LongestFirst },
     projects: [
       project(
         "unit",

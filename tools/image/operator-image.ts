@@ -10,17 +10,19 @@ const root = new URL("../..", import.meta.url).pathname;
 
 export const operatorImage = "setpoint.dev/etcd-operator:0.1.0";
 
-/**
- * Builds the packages (a fraction of a second when nothing changed) and describes the image to a process
- * node.
- */
-export function buildOperatorImage(folder: string): ImageSource {
+/** Builds the operator's packages: a fraction of a second when nothing changed. */
+export function buildOperator(): void {
   const built = spawnSync(join(root, "node_modules/.bin/tsc"), ["-b", "operators/etcd"], {
     cwd: root,
     encoding: "utf8",
   });
   if (built.status !== 0)
     throw new SetpointError("ERR_IMAGE_BUILD", `Cannot build the etcd operator: ${built.stdout.trim()}`);
+}
+
+/** Builds the packages and describes the image to a process node. */
+export function buildOperatorImage(folder: string): ImageSource {
+  buildOperator();
   const application = join(folder, "etcd-operator");
   collectApplication("@setpoint/etcd-operator", application);
   return {

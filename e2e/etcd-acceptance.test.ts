@@ -2,6 +2,7 @@
  * The acceptance tests that ship with the etcd operator, on a real etcd: all checks pass, and a check fails
  * when the cluster cannot do what it must.
  */
+import { execFile } from "node:child_process";
 import { AcceptanceRun } from "@setpoint/data-service";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import type { Client, KindRef } from "@setpoint/client";
@@ -9,6 +10,7 @@ import { Event, PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Playground } from "./etcd/playground.ts";
 
+const bin = new URL("../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
 const namespace = "default";
 const target = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster" };
 
@@ -52,3 +54,54 @@ test("all checks pass on a real etcd, and nothing is left but the report", { tim
   const told = items.filter(({ involvedObject }) => involvedObject.name === "proof").map(({ reason }) => reason);
   expect(new Set(told)).toEqual(new Set(["CheckPassed"]));
 });
+
+test("the command prints a line for each check, and exits with 0", { timeout: 300_000 }, async () => {
+  const args = ["EtcdCluster", "-n", namespace, "--name", "typed", "--check", "removal", "--check-timeout", "120"];
+  const { code, stdout, stderr } = await command("accept", ...args, "--kubeconfig", playground.kubeconfig);
+  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+  const [first = "", ...lines] = stdout.trim().split("\n");
+  expect(first).toBe(`AcceptanceRun ${namespace}/typed of EtcdCluster`);
+  expect(lines.map((line) => line.split(/ +/).slice(0, 2).join(" "))).toEqual([
+    "create-and-use passed",
+    "removal passed",
+    "clean-up passed",
+    "Passed: 3",
+  ]);
+  await expectNothingLeft();
+});
+
+test(
+  "a cluster that its operator leaves alone fails the check, and the command exits with 1",
+  { timeout: 300_000 },
+  async () => {
+    const args = ["EtcdCluster", "-n", namespace, "--name", "broken", "--check", "change", "--check-timeout", "60"];
+    const running = command("accept", ...args, "--kubeconfig", playground.kubeconfig);
+    const isUp = async (): Promise<void> => {
+      const [check] = (await statusOf("broken"))?.checks ?? [];
+      if (check?.state !== "Passed") throw new Error(`the first check is ${check?.state}: ${check?.message}`);
+    };
+    await vi.waitFor(isUp, { timeout: 90_000, interval: 200 });
+    await client.patch(EtcdCluster, { name: "broken-main", namespace }, { spec: { paused: true } });
+    const { code, stdout } = await running;
+    expect(code, stdout).toBe(1);
+    expect(stdout).toMatch(
+      /^change +failed +\d+ s {2}not finished within 60 s: EtcdCluster "broken-main": it is Paused/m,
+    );
+    await expectNothingLeft();
+  },
+);
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `setpoint` as a user starts it. */
+function command(...args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [bin, ...args], (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}

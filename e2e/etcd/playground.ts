@@ -1,5 +1,5 @@
 /** One embedded cluster with the etcd operator in it, on which tests make and remove their EtcdClusters. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pod } from "@setpoint/api";
@@ -27,11 +27,14 @@ export type Story = (cluster: ClusterUnderTour, writer: LedgerWriter) => Promise
 
 export class Playground implements AsyncDisposable {
   readonly client: Client;
+  /** The path of a kubeconfig of its administrator. */
+  readonly kubeconfig: string;
   readonly #directory: string;
   readonly #parts: AsyncDisposableStack;
 
   private constructor(client: Client, directory: string, parts: AsyncDisposableStack) {
     this.client = client;
+    this.kubeconfig = join(directory, "kubeconfig");
     this.#directory = directory;
     this.#parts = parts;
   }
@@ -45,6 +48,7 @@ export class Playground implements AsyncDisposable {
     const cluster = parts.use(
       await startCluster({ directory: join(directory, "data"), port: 0, nodes: 1, localImages, say }),
     );
+    writeFileSync(join(directory, "kubeconfig"), cluster.kubeconfig, { mode: 0o600 });
     const client = createClient(cluster.transport, cluster.host);
     await applyFile(client, manifests);
     return new Playground(client, directory, parts.move());

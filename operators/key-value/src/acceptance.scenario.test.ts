@@ -125,7 +125,10 @@ describe("a check fails", () => {
     transfers.vault.damage = () => {};
     await world.apply(acceptanceRun({ checks: ["damaged-backup-refused"] }));
     const status = await ended(world);
-    expect(status.checks[1]).toMatchObject({ state: "Failed", message: "a backup with a changed byte was restored" });
+    expect(status.checks[1]).toMatchObject({
+      state: "Failed",
+      message: 'KeyValueStore "proof-refused" was created from a damaged backup',
+    });
     await expectNothingLeft(world);
   });
 

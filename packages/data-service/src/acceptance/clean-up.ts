@@ -43,6 +43,7 @@ export async function removeCopies(context: SuiteContext): Promise<StepReport> {
   return done;
 }
 
+/** In the foreground, so that an object is gone only after what belongs to it. */
 async function deleteOnce(object: Stored<KubeObject>, { api }: SuiteContext): Promise<void> {
-  if (object.metadata.deletionTimestamp === undefined) await api.delete(object);
+  if (object.metadata.deletionTimestamp === undefined) await api.delete(object, { propagation: "Foreground" });
 }

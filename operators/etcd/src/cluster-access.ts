@@ -83,12 +83,14 @@ async function reach(gateway: EtcdGateway, cluster: Stored<EtcdCluster>, access:
   throw new Error(`Cannot change users of EtcdCluster "${cluster.metadata.name}": no healthy member has an address`);
 }
 
-async function rootLogin(
-  { metadata: { name } }: Stored<EtcdCluster>,
-  access: InstanceAccess,
-): Promise<EtcdLogin | undefined> {
-  const { password } = await filesOf(rootSecretName(name), access);
-  return password === undefined ? undefined : { name: "root", password };
+async function rootLogin({ metadata: { name } }: Stored<EtcdCluster>, access: InstanceAccess): Promise<EtcdLogin> {
+  const secret = rootSecretName(name);
+  const { password } = await filesOf(secret, access);
+  if (password === undefined)
+    throw new Error(
+      `Cannot change users of EtcdCluster "${name}": Secret "${secret}" has no password of root. Create it again with that password; with TLS, a restart of the operator makes a new one`,
+    );
+  return { name: "root", password };
 }
 
 async function certificatesOf(cluster: Stored<EtcdCluster>, access: InstanceAccess): Promise<EtcdCertificates> {

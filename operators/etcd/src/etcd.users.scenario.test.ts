@@ -154,6 +154,19 @@ describe("a ServiceBinding", () => {
   );
 
   test(
+    "names the Secret of root when a user has deleted it",
+    scenario(8, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, auth);
+      await world.delete(Secret, "orders-root");
+      await world.apply(binding());
+      await world.run(minutes(2));
+      const { message } = conditionOf(await world.get(ServiceBinding, "shop"), "Ready") ?? {};
+      expect(message).toContain('Secret "orders-root" has no password of root');
+    }),
+  );
+
+  test(
     "puts no password into an object, an event or a log, also while etcd refuses the login",
     scenario(7, async (stage) => {
       const { world, etcd } = stage;

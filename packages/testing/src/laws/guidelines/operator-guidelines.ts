@@ -13,10 +13,25 @@ import { operatorAway } from "./operator-away.ts";
 import { primitives } from "./primitives.ts";
 import { versions } from "./versions.ts";
 
-const guidelines = { singleDeployment, newType, primitives, olderObjects, operatorAway, versions, chaos } as const;
-
 /** The name of a guideline. */
-export type GuidelineName = keyof typeof guidelines;
+export type GuidelineName =
+  | "singleDeployment"
+  | "newType"
+  | "primitives"
+  | "olderObjects"
+  | "operatorAway"
+  | "versions"
+  | "chaos";
+
+const guidelines: Readonly<Record<GuidelineName, Guideline>> = {
+  singleDeployment,
+  newType,
+  primitives,
+  olderObjects,
+  operatorAway,
+  versions,
+  chaos,
+};
 
 const reasonMin = 10;
 const restMs = 200_000;

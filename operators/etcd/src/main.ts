@@ -1,25 +1,14 @@
 /** The operator's process, or by its first argument a program of its pods: a transfer, or a copy of data. */
 import { runOperatorProcess } from "setpoint/process";
-import { etcdOperator } from "./etcd-operator.ts";
 import { copyAsideCommand, removeCopiesCommand } from "./resources/survivor-copy.ts";
-import { pinnedImages } from "./related-images.ts";
-import { httpGateway } from "./gateway/http-gateway.ts";
 
 /** From here the kubelet takes the outcome of a container. */
 const terminationLog = "/dev/termination-log";
 
+/** The other programs need no operator. */
 async function runOperator(): Promise<number> {
-  /**
-   * Repositories of images that EtcdClusters may name, separated by commas; the first replaces one that is
-   * refused later.
-   */
-  const listed = process.env["ETCD_IMAGE_REPOSITORIES"] ?? "";
-  const repositories = listed.split(",").map((each) => each.trim());
-  const accepts = {
-    pinnedImages: pinnedImages(process.env),
-    ...(listed === "" ? {} : { imageRepositories: repositories }),
-  };
-  return runOperatorProcess(etcdOperator(httpGateway(), accepts, process.env["SETPOINT_OPERATOR_IMAGE"]));
+  const { default: operator } = await import("./operator.ts");
+  return runOperatorProcess(operator);
 }
 
 /**

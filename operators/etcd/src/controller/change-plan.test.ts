@@ -1,6 +1,6 @@
 /** What a change would do, before anything of it happens. */
 import { expect, test } from "vitest";
-import { changeSteps } from "./change-plan.ts";
+import { changeSteps, hasKnownSteps } from "./change-plan.ts";
 import { plan as planAt } from "./plan.ts";
 import { a, b, c, cluster, seen } from "./situation.fixture.ts";
 
@@ -87,4 +87,18 @@ test("a dry run does not turn authentication on, which is a point of no return",
   expect(plan(seen(three, { ...off, cluster: cluster({ auth, ...claims } as object) }))).toMatchObject({
     action: "enableAuthentication",
   });
+});
+
+test("members that this process cannot reach are planned for by the status, while their pods are ready", () => {
+  const silent = { answers: false, listed: false, serves: true, version: "3.5.15" } as const;
+  const status = { leader: "b", members: [{ name: "a" }, { name: "b" }, { name: "c" }] };
+  const upgrade = cluster({ dryRun: true, version: "3.5.16", ...claims }, status);
+  const unreached = [a(silent), b(silent), c(silent)];
+  const facts = { quorum: false, targetVersion: "3.5.16", cluster: upgrade };
+  expect(lines(seen(unreached, facts))).toEqual([
+    ...["RestartMember a", "RestartMember c", "SwitchLeader b", "RestartMember b"],
+  ]);
+  expect(hasKnownSteps(seen(unreached, facts))).toBe(true);
+  expect(hasKnownSteps(seen([a(silent), b(silent), c({ ...silent, serves: false })], facts))).toBe(false);
+  expect(hasKnownSteps(seen(three, { cluster: upgrade }))).toBe(true);
 });

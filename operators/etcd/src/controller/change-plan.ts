@@ -4,7 +4,7 @@
  */
 import { podVersion } from "../resources/member-image.ts";
 import { isAsleep } from "./plan-hibernation.ts";
-import { isLeader, type Seen, type SeenMember } from "./seen.ts";
+import { isFounded, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
 
 /** One step of a change, as the status shows it. */
 export interface ChangeStep {
@@ -31,13 +31,32 @@ export function changeSteps(seen: Seen): readonly ChangeStep[] {
   const { hibernated } = seen.cluster.spec;
   if (isAsleep(seen)) return hibernated ? [] : [startStep];
   if (hibernated) return [stopStep(seen)];
-  const members = seen.members.filter(({ listed }) => listed !== undefined);
+  const members = plannedMembers(seen);
   return [
     ...(seen.authentication === "Off" ? [authenticationStep] : []),
     ...sizeSteps(seen, members),
     ...restartSteps(seen, members),
     ...volumeSteps(seen),
   ];
+}
+
+/** Whether the members of the cluster are known, so that its steps can be. */
+export function hasKnownSteps(seen: Seen): boolean {
+  const isKnown = seen.quorum || isAsleep(seen) || plannedMembers(seen).every(isServing);
+  return isFounded(seen) && isKnown && (isAsleep(seen) || plannedMembers(seen).length > 0);
+}
+
+/**
+ * By etcd's list. Where this process cannot reach the members, as on a user's machine, those that the status
+ * records.
+ */
+function plannedMembers({ quorum, members }: Seen): readonly SeenMember[] {
+  return members.filter(({ listed, recorded }) => (quorum ? listed : recorded) !== undefined);
+}
+
+/** Of members that do not answer, the status records the leader. */
+export function leaderOf({ quorum, members, cluster }: Seen): string | undefined {
+  return quorum ? members.find(isLeader)?.name : (members.find(isLeader)?.name ?? cluster.status?.leader);
 }
 
 const startStep: ChangeStep = {
@@ -60,13 +79,13 @@ function stopStep({ cluster: { spec } }: Seen): ChangeStep {
     : { action, reason: "the cluster hibernates, and keeps its volumes", interruption: asleep };
 }
 
-function sizeSteps({ cluster }: Seen, members: readonly SeenMember[]): readonly ChangeStep[] {
-  const { size } = cluster.spec;
+function sizeSteps(seen: Seen, members: readonly SeenMember[]): readonly ChangeStep[] {
+  const { size } = seen.cluster.spec;
   const reason = `${members.length} members, ${size} wanted`;
   const added = Array.from({ length: Math.max(0, size - members.length) }, (): ChangeStep => {
     return { action: "AddMember", reason: `${reason}: a learner gets all data, then votes`, interruption: none };
   });
-  const leaving = leavingMembers(members, members.length - size);
+  const leaving = leavingMembers(leaderOf(seen), members, members.length - size);
   const removed = leaving.map(({ name }): ChangeStep => {
     const noReturn = `the data of ${name} are deleted; the other members have them`;
     return { action: "RemoveMember", member: name, reason, interruption: none, noReturn };
@@ -74,19 +93,27 @@ function sizeSteps({ cluster }: Seen, members: readonly SeenMember[]): readonly 
   return [...added, ...removed];
 }
 
-function leavingMembers(members: readonly SeenMember[], count: number): readonly SeenMember[] {
-  const removable = members.filter((member) => !isLeader(member)).toSorted((a, b) => (a.name < b.name ? 1 : -1));
+function leavingMembers(
+  leader: string | undefined,
+  members: readonly SeenMember[],
+  count: number,
+): readonly SeenMember[] {
+  const removable = members.filter(({ name }) => name !== leader).toSorted((a, b) => (a.name < b.name ? 1 : -1));
   return removable.slice(0, Math.max(0, count));
 }
 
 /** Followers first; the leader hands over before its turn. */
 function restartSteps(seen: Seen, members: readonly SeenMember[]): readonly ChangeStep[] {
-  const leaving = new Set(leavingMembers(members, members.length - seen.cluster.spec.size).map(({ name }) => name));
+  const leader = leaderOf(seen);
+  const isLast = ({ name }: SeenMember): boolean => name === leader;
+  const leaving = new Set(
+    leavingMembers(leader, members, members.length - seen.cluster.spec.size).map(({ name }) => name),
+  );
   const changed = members.filter((member) => !leaving.has(member.name) && reasonsOf(seen, member).length > 0);
-  const ordered = [...changed.filter((each) => !isLeader(each)), ...changed.filter(isLeader)];
+  const ordered = [...changed.filter((each) => !isLast(each)), ...changed.filter(isLast)];
   return ordered.flatMap((member, index) => {
     const isOnly = members.length - leaving.size === 1;
-    const first = isLeader(member) && !isOnly ? [switchStep(member)] : [];
+    const first = isLast(member) && !isOnly ? [switchStep(member)] : [];
     return [...first, restartStep(seen, member, isOnly, index === 0)];
   });
 }

@@ -6,8 +6,8 @@ import { compareVersions, versionReport } from "@setpoint/data-service";
 import { etcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
-import { isAsleep, isHibernated } from "./plan-hibernation.ts";
-import { changeSteps } from "./change-plan.ts";
+import { isHibernated } from "./plan-hibernation.ts";
+import { changeSteps, hasKnownSteps, leaderOf } from "./change-plan.ts";
 import { rootSecretName, wantsAuthentication } from "../resources/root-login.ts";
 import { certificateSecret, clientRole } from "../resources/tls.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
@@ -38,7 +38,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     initialMembers: initialMembers(seen),
     size: members.length,
     readyMembers: members.filter((member) => isHealthy(member) && isServing(member)).length,
-    leader: seen.members.find(isLeader)?.name,
+    leader: cluster.spec.dryRun ? leaderOf(seen) : seen.members.find(isLeader)?.name,
     currentVersion,
     targetVersion: seen.targetVersion,
     ...tlsStatus(seen),
@@ -62,10 +62,9 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
   };
 }
 
-/** Without a quorum nobody knows the members, so the steps are not known either. */
+/** Absent when the members are not known. */
 function plannedSteps(seen: Seen): Pick<Status, "plannedSteps"> {
-  const isKnown = isFounded(seen) && (seen.quorum || isAsleep(seen));
-  return seen.cluster.spec.dryRun && isKnown ? { plannedSteps: [...changeSteps(seen)] } : {};
+  return seen.cluster.spec.dryRun && hasKnownSteps(seen) ? { plannedSteps: [...changeSteps(seen)] } : {};
 }
 
 /** The restore for which no member runs, so that its data may be exchanged. */

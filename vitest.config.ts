@@ -40,7 +40,7 @@ const project = (name: string, include: string[], timeout: number, fileParalleli
     hookTimeout: timeout,
     fileParallelism,
     isolate: !shared.includes(name),
-    ...(name === "e2e" ? waiting : {}),
+    ...(built.includes(name) ? waiting : {}),
     globalSetup: built.includes(name) ? ["./e2e/build-first.ts"] : [],
     environment: "node",
     retry: gateResult !== undefined && realTime.includes(name) ? 1 : 0,

@@ -15,10 +15,10 @@ export function closestWord(given: string, words: readonly string[]): string | u
 
 /** Levenshtein's distance, one row at a time. */
 function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...from].entries()) {
+  let row = Array.from({ length: Array.from(to).length + 1 }, (_, index) => index);
+  for (const [index, letter] of Array.from(from).entries()) {
     const next = [index + 1];
-    for (const [at, other] of [...to].entries()) {
+    for (const [at, other] of Array.from(to).entries()) {
       const changed = (row[at] ?? 0) + (letter === other ? 0 : 1);
       next.push(Math.min(changed, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
     }

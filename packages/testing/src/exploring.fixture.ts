@@ -21,7 +21,7 @@ const candies = controller(Candy, {
 
 const mint = Candy({ name: "mint", spec: { flavor: "mint" } });
 
-test("candies keep the laws", async () => {
+await test("candies keep the laws", async () => {
   await reconcilerLaws(defineOperator({ name: "candy", controllers: [candies] }), {
     seed: 7,
     worlds: [

@@ -17,13 +17,13 @@ export interface Following {
   readonly key: NamespacedName;
   readonly limitMs: number;
   /** Called once for each check that has ended. */
-  onEnd(check: RunStatus["checks"][number]): void;
+  readonly onEnd: (check: RunStatus["checks"][number]) => void;
   /** Called with what a person should know meanwhile. */
-  onNote(sentence: string): void;
+  readonly onNote: (sentence: string) => void;
 }
 
 /**
- * Resolves with the status of the ended run.  Errors: `ERR_ACCEPTANCE_NOT_ENDED` when the time is over or the
+ * Resolves with the status of the ended run. Errors: `ERR_ACCEPTANCE_NOT_ENDED` when the time is over or the
  * run was deleted; that of the API server when it has not answered for a minute.
  */
 export async function followRun(following: Following): Promise<RunStatus> {

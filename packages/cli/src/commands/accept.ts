@@ -80,12 +80,14 @@ async function create(client: Client, run: AcceptanceRun): Promise<AcceptanceRun
 
 /** The run is the operator's: who no longer follows it does not end it. */
 function interruption(
-  { err }: Output,
+  output: Output,
   { name, namespace }: { readonly name: string; readonly namespace: string },
 ): AbortController {
   const interrupted = new AbortController();
   void untilSignal().then(() => {
-    err(`The run goes on: kubectl get acceptancerun ${name} -n ${namespace} shows it, and deleting it ends it.\n`);
+    output.err(
+      `The run goes on: kubectl get acceptancerun ${name} -n ${namespace} shows it, and deleting it ends it.\n`,
+    );
     interrupted.abort();
   });
   return interrupted;

@@ -36,7 +36,7 @@ export interface VersionOptions {
   /** A version to which the instance can go. */
   readonly next: string;
   /** The versions that run now, by what the world shows and not by the status: one entry a pod, perhaps. */
-  running(world: World): readonly string[] | Promise<readonly string[]>;
+  readonly running: (world: World) => readonly string[] | Promise<readonly string[]>;
   /** A version that the operator must refuse, if it knows its versions. */
   readonly unsupported?: string;
 }

@@ -78,7 +78,7 @@ async function refusal(
 
 function saysWhy(object: KubeObject, version: string): boolean {
   const { status } = object as KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } };
-  return status?.conditions?.some(({ message = "" }) => message.includes(version)) ?? false;
+  return status?.conditions?.some(({ message }) => message.includes(version)) ?? false;
 }
 
 /** `spec.version` and a value as a merge patch. */

@@ -1,6 +1,6 @@
 import {
+  acceptanceRules,
   acceptanceRuns,
-  acceptanceWrites,
   type CertificateIssuer,
   CertificateKeeper,
   dataServiceControllers,
@@ -12,7 +12,7 @@ import {
 } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { controller, defineOperator, type KindRef, type Operator } from "setpoint";
-import type { WriteVerb } from "setpoint/install";
+import type { PolicyRule, WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
 import { etcdEngine } from "./backup/etcd-engine.ts";
 import { etcdActions } from "./controller/actions.ts";
@@ -32,13 +32,18 @@ import { releaseVolumes, retainedVolumes } from "./resources/retained-volumes.ts
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
 /** What the actions do; Services and what else is left are removed by the garbage collector. */
-const ownWrites = new Map<KindRef, readonly WriteVerb[]>([
+const writes = new Map<KindRef, readonly WriteVerb[]>([
   ...dataServiceWrites,
   [Pod, ["create", "patch", "delete"]],
   [Service, ["create", "patch"]],
   [PodDisruptionBudget, ["create", "patch"]],
   [PersistentVolumeClaim, ["create", "patch", "delete"]],
 ]);
+
+/** Restores and acceptance runs create clusters, and drills delete them. */
+const clusterRules: readonly PolicyRule[] = [
+  { apiGroups: [EtcdCluster.group], resources: [EtcdCluster.plural], verbs: ["create", "delete"] },
+];
 
 /**
  * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs;
@@ -83,10 +88,9 @@ export function etcdOperator(
   return defineOperator({
     name: "etcd",
     controllers,
-    // Restores and acceptance runs create clusters too, and drills delete them.
-    writes: new Map([...acceptanceWrites(acceptance), ...ownWrites]),
+    writes,
     relatedImages,
     policies: [retainedVolumes],
-    permissions: [...operationRules, ...serviceBindingRules],
+    permissions: [...operationRules, ...clusterRules, ...serviceBindingRules, ...acceptanceRules],
   });
 }

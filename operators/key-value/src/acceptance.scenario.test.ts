@@ -141,7 +141,7 @@ describe("a check fails", () => {
     await world.apply(acceptanceRun({ checks: ["binding"], checkTimeoutSeconds: 60 }));
     const status = await ended(world);
     expect(status.checks[1]?.state).toBe("Failed");
-    expect(status.checks[1]?.message).toContain("the server knows no users");
+    expect(status.checks[1]?.message).toContain('ServiceBinding "proof-binding" has no login: ');
   });
 
   test("when the data of a lost member do not come back", async () => {

@@ -1,6 +1,6 @@
 import {
+  acceptanceRules,
   acceptanceRuns,
-  acceptanceWrites,
   dataServiceControllers,
   dataServicePermissions,
   dataServiceWrites,
@@ -19,7 +19,7 @@ export function keyValueOperator(image: string | undefined, users?: KeyValueUser
   return defineOperator({
     name: "key-value",
     controllers: [keyValueStores, ...dataServiceControllers(engine, { image }), acceptanceRuns(acceptance, { image })],
-    writes: new Map([...dataServiceWrites, ...acceptanceWrites(acceptance)]),
-    permissions: dataServicePermissions(engine),
+    writes: dataServiceWrites,
+    permissions: [...dataServicePermissions(engine), ...acceptanceRules],
   });
 }

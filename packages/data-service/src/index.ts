@@ -55,7 +55,7 @@ export type { EngineOperations, OperationRequest } from "./operations/operations
 export { operationRules, operations } from "./operations/operations.ts";
 
 // acceptance tests
-export { acceptanceRuns, acceptanceWrites } from "./acceptance/acceptance-runs.ts";
+export { acceptanceRules, acceptanceRuns } from "./acceptance/acceptance-runs.ts";
 export type { EngineAcceptance, SpecChange } from "./acceptance/engine-acceptance.ts";
 export type { AcceptanceCheckName } from "./kinds/acceptance-check-names.ts";
 export { AcceptanceRun } from "./kinds/acceptance-run.ts";

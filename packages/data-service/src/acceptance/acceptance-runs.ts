@@ -1,8 +1,8 @@
 /** The controller of AcceptanceRuns for one engine. */
 import type { KubeObject } from "@setpoint/apimachinery";
 import { timestampAt } from "@setpoint/host";
-import { controller, type KindRef, type ReconcileContext, type Result, seconds, type Stored } from "setpoint";
-import type { WriteVerb } from "setpoint/install";
+import { controller, type ReconcileContext, type Result, seconds, type Stored } from "setpoint";
+import type { PolicyRule } from "setpoint/install";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
@@ -11,7 +11,7 @@ import { Restore } from "../kinds/restore.ts";
 import { ServiceBinding } from "../kinds/service-binding.ts";
 import type { ControllerOptions } from "../transfer/controller-options.ts";
 import type { SuiteContext } from "./check.ts";
-import { cleanUp, ownedStages } from "./clean-up.ts";
+import { cleanUp } from "./clean-up.ts";
 import type { AnyAcceptance, EngineAcceptance } from "./engine-acceptance.ts";
 import { advanceSuite, beginSuite, currentCheck, isEnded } from "./suite.ts";
 
@@ -20,16 +20,11 @@ const recheckMs = seconds(2);
 
 type Status = Omit<NonNullable<AcceptanceRun["status"]>, "conditions">;
 
-/** What runs do to the kinds that they own, for `writes` of `defineOperator`. */
-export function acceptanceWrites<Instance extends KubeObject>({
-  engine,
-}: EngineAcceptance<Instance>): ReadonlyMap<KindRef, readonly WriteVerb[]> {
-  const kinds: readonly KindRef[] = [Pod, PersistentVolumeClaim, Backup, Restore, BackupStore, ServiceBinding];
-  return new Map<KindRef, readonly WriteVerb[]>([
-    ...kinds.map((kind): [KindRef, readonly WriteVerb[]] => [kind, ["create", "delete"]]),
-    [engine.kind, ["create", "patch", "delete"]],
-  ]);
-}
+/** What runs do beyond what data services do anyway, for `permissions` of `defineOperator`. */
+export const acceptanceRules: readonly PolicyRule[] = [
+  { apiGroups: [BackupStore.group], resources: [BackupStore.plural], verbs: ["create", "delete"] },
+  { apiGroups: [ServiceBinding.group], resources: [ServiceBinding.plural], verbs: ["create", "delete"] },
+];
 
 /**
  * Runs the engine's acceptance tests in the namespace of each AcceptanceRun, one step a reconcile. All state
@@ -47,7 +42,9 @@ export function acceptanceRuns<Instance extends KubeObject>(
     name: `${name}-acceptance-runs`,
     finalizer: `data.setpoint.dev/${name}-acceptance`,
     select: { fieldSelector: `spec.target.apiGroup=${kind.group},spec.target.kind=${kind.kind}` },
-    owns: ownedStages(kind).flat(),
+    // Kinds that users create are watched and not owned: of those it has few of its own.
+    owns: [Pod, PersistentVolumeClaim, Backup, Restore],
+    watches: [kind, BackupStore, ServiceBinding],
     reconcile: (run, api) => reconcileRun(run, { acceptance, api, image }),
     async cleanup(run, api) {
       const report = await cleanUp({ run, acceptance, api, image });

@@ -13,7 +13,7 @@ import { read } from "./objects.ts";
  * What a run creates: bindings and restores go before the instances that their own removal needs, stores
  * after the backups in them.
  */
-export function ownedStages(engineKind: KindRef): readonly (readonly KindRef[])[] {
+function ownedStages(engineKind: KindRef): readonly (readonly KindRef[])[] {
   return [[ServiceBinding, Restore, Backup], [engineKind], [BackupStore, Pod, PersistentVolumeClaim]];
 }
 

@@ -99,7 +99,9 @@ function actionsOf<Instance extends KubeObject>(engine: EngineControl<Instance>)
     },
 
     async mark(mark, { patch }, { target }) {
-      if (target !== undefined) await patch(target.object, { metadata: { annotations: restoreAnnotation(mark) } });
+      // A mark that the server gets late must not replace the one that came after it.
+      if (target !== undefined)
+        await patch(target.object, { metadata: { annotations: restoreAnnotation(mark) } }, { unchanged: true });
     },
 
     async createClaim(_, context, { restore, target }) {

@@ -186,6 +186,25 @@ describe("a restore in place", () => {
     await world.expectQuiet();
   });
 
+  test("goes back to the previous data when a client deletes the volume of the restored ones", async () => {
+    const stage = await setUp(11);
+    const { world, transfers, server } = stage;
+    await using _ = world;
+    transfers.slowMs = seconds(20);
+    await world.apply(inPlace("back"));
+    const isPrepared = async (): Promise<boolean> =>
+      (await world.list(Pod)).some(({ metadata }) => metadata.name === "back-restore-prepare-1");
+    await world.until("a pod has the volume", isPrepared, { within: minutes(5) });
+    const { id } = (await statusOf(stage)) ?? {};
+    await world.delete(PersistentVolumeClaim, `data-orders-${id}`);
+    await world.settled();
+    const status = await statusOf(stage);
+    expect(status).toMatchObject({ phase: "Failed" });
+    expect(status?.message).toContain("the volume with the restored data was deleted");
+    expect(server.keys("orders")).toEqual({ a: "2" });
+    await world.expectQuiet();
+  });
+
   test("tries a transfer again and still succeeds", async () => {
     const stage = await setUp(9);
     const { world, transfers, server } = stage;

@@ -27,7 +27,7 @@ export async function abandonRestore<Instance extends KubeObject>(
   if (target === undefined || mark === undefined || mark.id !== id || mark.state === "done") return;
   if (mark.state === "waiting") return context.delete(target);
   const set = async (state: RestoreMark["state"]): Promise<void> => {
-    await context.patch(target, { metadata: { annotations: restoreAnnotation({ id, state }) } });
+    await context.patch(target, { metadata: { annotations: restoreAnnotation({ id, state }) } }, { unchanged: true });
   };
   const { serving, restored, stoppedFor } = engine.state(target);
   if (mark.state === "start" && (restored === id || restore.spec.inPlace === undefined)) return set("done");

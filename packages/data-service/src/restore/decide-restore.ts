@@ -188,9 +188,11 @@ function starting(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
   const { target, restore, nowMs } = seen;
   const lost = lostTarget(seen, status);
   if (lost !== undefined || target === undefined) return failed(seen, status, lost ?? "");
+  const { serving, restored, waitingFor } = target.state;
+  if (restored !== status.id && isClaimLost(seen))
+    return failed(seen, status, "the volume with the restored data was deleted");
   const marked = ensureMark(seen, status, "start");
   if (marked !== undefined) return marked;
-  const { serving, restored, waitingFor } = target.state;
   if (!serving || restored !== status.id)
     return late(seen, status) ?? waiting(status, `the instance starts with the restored data${because(waitingFor)}`);
   const now = timestampAt(nowMs);
@@ -239,6 +241,11 @@ function lostTarget({ restore, target }: SeenRestore, { instanceUID }: RestoreSt
   const what = `${restore.spec.instance.kind} "${targetName(restore)}"`;
   if (target === undefined || target.object.metadata.deletionTimestamp !== undefined) return `${what} was deleted`;
   return instanceUID === undefined || target.uid === instanceUID ? undefined : `${what} was deleted and created again`;
+}
+
+/** Whether the prepared volume was deleted. Its name is unknown while the engine refuses the instance. */
+function isClaimLost({ claim, refusal }: SeenRestore): boolean {
+  return refusal === undefined && (claim === undefined || claim.metadata.deletionTimestamp !== undefined);
 }
 
 function ensureMark(

@@ -52,7 +52,7 @@ test("an edit takes effect in the cluster, a mistake is reported and changes not
   said = "";
   writeFileSync(file, source.replace("export default", "export const nothing ="));
   await heard(`${file} does not load: the operator from before goes on`);
-  expect(said).toContain("its default export is not an operator");
+  expect(said).toContain("it has no default export; write `export default defineOperator({ … })`");
   await client.patch(ConfigMap, { name: "mint-wrapper", namespace: "default" }, { data: { color: "red" } });
   await until(async () => expect(await data()).toMatchObject({ color: "green" }));
 

@@ -45,12 +45,12 @@ async function planOf(specs: Readonly<Record<string, object>>): Promise<Planned>
 }
 
 test("a changed file gets its steps in order, with interruptions and points of no return, and nothing happens", async () => {
-  await playground.tell("planned", present, async (cluster) => {
+  await playground.tell("previewed", present, async (cluster) => {
     const before = await cluster.get();
     const pods = new Set((await cluster.pods()).map(({ metadata }) => metadata.uid));
-    const upgrade = await planOf({ planned: { ...present, version: "3.5.16" } });
+    const upgrade = await planOf({ previewed: { ...present, version: "3.5.16" } });
     expect(upgrade.code).toBe(2);
-    expect(upgrade.text).toContain("~ EtcdCluster default/planned\n    from ");
+    expect(upgrade.text).toContain("~ EtcdCluster default/previewed\n    from ");
     expect(upgrade.text).toContain("  - spec.version: 3.4.23\n  + spec.version: 3.5.16\n");
     const { leader } = before.status ?? {};
     const steps = [...upgrade.text.matchAll(/^ {4}\d\. (\w+) (\S+):/gm)].map(([, action, member]) => ({
@@ -64,15 +64,15 @@ test("a changed file gets its steps in order, with interruptions and points of n
     expect(upgrade.text).toContain("interruption: writes wait for less than 1 s");
     expect(upgrade.text).toContain("point of no return: etcd cannot be downgraded");
 
-    const sleep = await planOf({ planned: { ...present, hibernated: true } });
+    const sleep = await planOf({ previewed: { ...present, hibernated: true } });
     expect(sleep.text).toContain("1. StopMembers: the cluster hibernates, and keeps its volumes");
     expect(sleep.text).toContain("interruption: reads and writes fail until spec.hibernated is false again");
 
-    const same = await planOf({ planned: present });
+    const same = await planOf({ previewed: present });
     expect(same.text).not.toContain("Steps, in this order");
     expect(same.text).not.toContain("spec.");
 
-    const refused = await planOf({ planned: { ...present, version: "2.0.0" } });
+    const refused = await planOf({ previewed: { ...present, version: "2.0.0" } });
     expect(refused.text).toContain("would be refused");
 
     const fresh = await planOf({ fresh: present });

@@ -48,6 +48,6 @@ test("what `npm start` cannot use is one sentence", async () => {
   writeFileSync(file, "");
   expect(await start(["--fly"])).toEqual({ code: 2, said: "Cannot start: Unknown option '--fly'\n" });
   const { code, said } = await start(["--data-dir", file]);
-  expect(said).toMatch(/^Cannot use ".*file" as data directory: expected a writable folder .*\n$/);
+  expect(said).toMatch(/^Cannot use ".*file" as data directory: it is a file, expected a folder\n$/);
   expect(code).toBe(1);
 });

@@ -88,8 +88,10 @@ test("24 2.9: the log level is that of the flag", async () => {
 test("a flag that cannot be used is refused with what is wanted", () => {
   const refusalOf = (...args: readonly string[]): string =>
     spawnSync(process.execPath, [bin, "run", program, ...args], { encoding: "utf8" }).stderr;
-  expect(refusalOf("--log-level", "loud")).toContain("Cannot use --log-level loud: wanted debug, info, warn, error");
-  expect(refusalOf("--lease-duration", "2")).toContain("Cannot use --lease-duration 2: wanted 5 to 3600 seconds");
+  expect(refusalOf("--log-level", "loud")).toContain(
+    "Cannot use --log-level loud: expected one of debug, info, warn, error",
+  );
+  expect(refusalOf("--lease-duration", "2")).toContain("Cannot use --lease-duration 2: expected 5 to 3600 seconds");
 });
 
 test("the process stops with its signal", async () => {

@@ -34,10 +34,14 @@ export const worlds: readonly StoryInit[] = [
   story("a cluster with certificates starts", cluster({ size: 1, tls: { mode: "Enabled" } })),
 ];
 
-/** Each authority has a random name. */
+/**
+ * Each authority has a random name. At rest the operator reads no certificates, so a label that a user edits
+ * on their Secrets stays until one is written again.
+ */
 const certificates = [
   "Secret.data",
   "Secret.metadata.annotations",
+  "Secret.metadata.labels",
   "Pod.metadata.annotations",
   "EtcdCluster.status.tls.certificatesEnd",
   "EtcdCluster.status.tls.authorityEnds",

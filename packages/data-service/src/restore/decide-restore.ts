@@ -189,11 +189,11 @@ function starting(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
   const lost = lostTarget(seen, status);
   if (lost !== undefined || target === undefined) return failed(seen, status, lost ?? "");
   const { serving, restored, waitingFor } = target.state;
-  if (restored !== status.id && isClaimLost(seen))
-    return failed(seen, status, "the volume with the restored data was deleted");
+  const isBack = serving && restored === status.id;
+  if (!isBack && isClaimLost(seen)) return failed(seen, status, "the volume with the restored data was deleted");
   const marked = ensureMark(seen, status, "start");
   if (marked !== undefined) return marked;
-  if (!serving || restored !== status.id)
+  if (!isBack)
     return late(seen, status) ?? waiting(status, `the instance starts with the restored data${because(waitingFor)}`);
   const now = timestampAt(nowMs);
   const keptMs = restore.spec.inPlace === undefined ? undefined : nowMs + parseDuration(restore.spec.keepPreviousFor);

@@ -104,7 +104,7 @@ export async function observeRestore<Instance extends KubeObject>(
       pod === undefined
         ? { state: "missing" }
         : await observeTransfer(pod, restore.status?.transferUID, restore, context),
-    claim: claimOf(restore, target, context, engine),
+    claim: await observeClaim(restore, target, context, engine),
     ahead: aheadOf(restore, context.list(Restore)),
   };
 }
@@ -162,16 +162,19 @@ export function createdInstance<Instance extends KubeObject>(
   });
 }
 
-function claimOf<Instance extends KubeObject>(
+/** Whether the claim with the prepared data is gone must come from the server: a cache may be late. */
+async function observeClaim<Instance extends KubeObject>(
   restore: Stored<Restore>,
   target: SeenInstance<Instance> | undefined,
   context: ReconcileContext,
   engine: EngineControl<Instance>,
-): Stored<PersistentVolumeClaim> | undefined {
+): Promise<Stored<PersistentVolumeClaim> | undefined> {
   if (target === undefined || restore.status === undefined || engine.refusal?.(target.object) !== undefined)
     return undefined;
   const { claim } = engine.dataFolder(target.object, restoreIdOf(restore), dataFolderPaths);
-  return context.get(PersistentVolumeClaim, claim.metadata.name ?? "", restore.metadata.namespace);
+  const key = [PersistentVolumeClaim, claim.metadata.name ?? "", restore.metadata.namespace] as const;
+  const cached = context.get(...key);
+  return cached === undefined && restore.status.phase === "Starting" ? context.fresh(...key) : cached;
 }
 
 /** Restores in place of one instance take turns. */

@@ -1,5 +1,5 @@
 /** How a cluster is reached as root. It is kept: a check at rest sends no request to the API server. */
-import type { InstanceAccess } from "@setpoint/data-service";
+import { BoundedMap, type InstanceAccess } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
 import { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "./etcd-cluster.ts";
@@ -25,8 +25,8 @@ const keptMax = 1_000;
 
 export class ClusterAccess {
   readonly #gateway: EtcdGateway;
-  /** By the UID of the cluster, the oldest first. */
-  readonly #kept = new Map<string, Kept>();
+  /** By the UID of the cluster. */
+  readonly #kept = new BoundedMap<string, Kept>(keptMax);
 
   constructor(gateway: EtcdGateway) {
     this.#gateway = gateway;
@@ -53,13 +53,7 @@ export class ClusterAccess {
     this.#kept.delete(cluster.metadata.uid);
     const reached = await reach(this.#gateway, cluster, access);
     await send(reached);
-    this.#keep(cluster.metadata.uid, { facts, reached });
-  }
-
-  #keep(uid: string, kept: Kept): void {
-    this.#kept.set(uid, kept);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > keptMax && oldest !== undefined) this.#kept.delete(oldest);
+    this.#kept.set(cluster.metadata.uid, { facts, reached });
   }
 }
 

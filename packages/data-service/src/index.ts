@@ -11,6 +11,7 @@ export { instanceReference } from "./kinds/instance.ts";
 export { dataServiceControllers, dataServicePermissions, dataServiceWrites } from "./controllers.ts";
 export type { ControllerOptions } from "./transfer/controller-options.ts";
 export { dataLabels } from "./kinds/labels.ts";
+export { BoundedMap } from "./engine/bounded-map.ts";
 export type { RestoreMark } from "./engine/restore-mark.ts";
 export { restoreMarkOf } from "./engine/restore-mark.ts";
 export type {

@@ -1,6 +1,7 @@
 /**
  * Reads and makes the login of root, once for each cluster. Passwords pass through here and go nowhere else.
  */
+import { BoundedMap } from "@setpoint/data-service";
 import { isNotFound, type ReconcileContext, type Stored } from "setpoint";
 import { Secret } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
@@ -15,8 +16,8 @@ const passwordBytes = 24;
 const rememberedMax = 1_000;
 
 export class RootLogins {
-  /** By the UID of the cluster, the oldest first. */
-  readonly #logins = new Map<string, EtcdLogin>();
+  /** By the UID of the cluster. */
+  readonly #logins = new BoundedMap<string, EtcdLogin>(rememberedMax);
 
   /** Undefined without authentication, and while there is no Secret. */
   async read(cluster: EtcdCluster, context: Context): Promise<EtcdLogin | undefined> {
@@ -26,7 +27,7 @@ export class RootLogins {
     if (known !== undefined) return known;
     const secret = await readSecret(cluster, context);
     const login = secret === undefined ? undefined : ownLogin(secret, cluster);
-    if (login !== undefined) this.#remember(uid, login);
+    if (login !== undefined) this.#logins.set(uid, login);
     return login;
   }
 
@@ -46,12 +47,6 @@ export class RootLogins {
   /** The next call reads the Secret again. */
   forget({ metadata: { uid = "" } }: EtcdCluster): void {
     this.#logins.delete(uid);
-  }
-
-  #remember(uid: string, login: EtcdLogin): void {
-    this.#logins.set(uid, login);
-    const [oldest] = this.#logins.keys();
-    if (this.#logins.size > rememberedMax && oldest !== undefined) this.#logins.delete(oldest);
   }
 }
 

@@ -5,6 +5,7 @@
 import { isAlreadyExists, isNotFound } from "@setpoint/apimachinery";
 import type { ReconcileContext, Stored } from "setpoint";
 import { Secret } from "setpoint/kinds";
+import { BoundedMap } from "../engine/bounded-map.ts";
 import {
   type CertificateStep,
   type DueCertificates,
@@ -90,7 +91,7 @@ const rememberedMax = 1_000;
 /** Keeps the certificates of instances in Secrets that belong to them. */
 export class CertificateKeeper {
   readonly #issuer: CertificateIssuer;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new BoundedMap<string, Remembered>(rememberedMax);
 
   constructor(issuer: CertificateIssuer) {
     this.#issuer = issuer;
@@ -134,10 +135,7 @@ export class CertificateKeeper {
       problem,
       own: state.leaves.get(ownRole),
     };
-    this.#remembered.delete(uid);
     this.#remembered.set(uid, read);
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > rememberedMax && oldest !== undefined) this.#remembered.delete(oldest);
     return read;
   }
 

@@ -6,8 +6,8 @@ import { systemHost } from "@setpoint/host/system";
 import type { Operator } from "setpoint";
 import { httpHook, readOperator, systemPrograms } from "setpoint/hook";
 import { isOperator } from "setpoint/process";
-import { parseAllDocuments } from "yaml";
 import { usageError } from "./command.ts";
+import { yamlDocuments } from "./yaml-documents.ts";
 
 /**
  * The operator that a module exports as default, or that a YAML file declares; `verb` completes the sentence
@@ -73,16 +73,18 @@ const ownFolders = [".", "../bin/"].map((folder) => fileURLToPath(new URL(folder
 /** Its programs run in the folder of the file, so that what it names lies beside it. */
 function declaredOperator(path: string): Operator {
   const { clock } = systemHost({ write: () => {} });
-  const documents = [...parseAllDocuments(readFileSync(path, "utf8"))].map((document) => {
-    const [fault] = document.errors;
-    // Its further lines show the text with a mark.
-    const [what = ""] = fault?.message.split("\n") ?? [];
-    if (fault !== undefined) throw new SetpointError(usageError, `Cannot read "${path}": ${what.replace(/:$/, "")}`);
-    return document.toJS() as unknown;
-  });
-  return readOperator(documents, {
+  return readOperator(documentsOf(path), {
     file: path,
     programs: systemPrograms({ clock, folder: dirname(path) }),
     connect: (url, timeoutMs) => httpHook(url, { clock, ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
   });
+}
+
+function documentsOf(path: string): readonly unknown[] {
+  const text = readFileSync(path, "utf8");
+  try {
+    return yamlDocuments(text);
+  } catch (error) {
+    throw new SetpointError(usageError, `Cannot read "${path}": ${messageOf(error)}`);
+  }
 }

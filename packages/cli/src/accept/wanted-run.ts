@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
 import { type Client, RestMapping } from "@setpoint/client";
 import { type Host, randomSuffix } from "@setpoint/host";
-import { parse } from "yaml";
 import { usageError } from "../command.ts";
+import { yamlDocuments } from "../yaml-documents.ts";
 import { type AcceptanceRun, acceptanceRuns } from "./acceptance-run.ts";
 
 const apiVersion = `${acceptanceRuns.group}/${acceptanceRuns.version}`;
@@ -33,18 +33,21 @@ function runOfFile({ what, name, checks, checkTimeoutSeconds }: Wanted): Accepta
 }
 
 function readRun(file: string): AcceptanceRun {
-  let content: unknown;
-  try {
-    content = parse(readFileSync(file, "utf8"));
-  } catch (error) {
-    // What follows the first line of yaml's messages is an excerpt.
-    throw unusable(file, messageOf(error).split("\n")[0]?.replace(/:$/, "") ?? "it is not YAML");
-  }
-  const run = content as Partial<AcceptanceRun> | null;
+  const [run, ...others] = documentsOf(file) as readonly (Partial<AcceptanceRun> | null)[];
+  if (others.length > 0)
+    throw unusable(file, `expected one ${acceptanceRuns.kind}, got ${others.length + 1} documents`);
   if (run?.kind !== acceptanceRuns.kind || run.apiVersion !== apiVersion)
     throw unusable(file, `expected one ${acceptanceRuns.kind} of ${apiVersion}, got ${run?.kind ?? "no object"}`);
   // The server checks the rest.
   return { ...run, apiVersion, kind: acceptanceRuns.kind, metadata: run.metadata ?? {} };
+}
+
+function documentsOf(file: string): readonly unknown[] {
+  try {
+    return yamlDocuments(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw unusable(file, messageOf(error));
+  }
 }
 
 async function runOfKind({ what, name, ...settings }: Wanted, client: Client, host: Host): Promise<AcceptanceRun> {

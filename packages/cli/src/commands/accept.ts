@@ -6,7 +6,15 @@ import { systemHost } from "@setpoint/host/system";
 import { acceptanceRuns, type AcceptanceRun, type RunStatus } from "../accept/acceptance-run.ts";
 import { followRun } from "../accept/follow-run.ts";
 import { wantedRun } from "../accept/wanted-run.ts";
-import { type Command, type Output, parseNumber, refuseMore, untilSignal, usageError } from "../command.ts";
+import {
+  type Command,
+  type Output,
+  parseNamespace,
+  parseNumber,
+  refuseMore,
+  untilSignal,
+  usageError,
+} from "../command.ts";
 
 const limitSecondsDefault = 3_600;
 const secondsMax = 86_400;
@@ -50,7 +58,7 @@ export const accept: Command = {
       client,
       host,
     );
-    const namespace = values.namespace ?? wanted.metadata.namespace ?? current;
+    const namespace = parseNamespace("namespace", values.namespace ?? wanted.metadata.namespace ?? current);
     const run = await create(client, { ...wanted, metadata: { ...wanted.metadata, namespace } });
     const key = { name: run.metadata.name ?? "", namespace };
     output.out(`AcceptanceRun ${namespace}/${key.name} of ${run.spec?.target?.kind ?? what}\n`);

@@ -3,9 +3,9 @@ import { createKind, isNotFound, SetpointError, type UnstructuredObject } from "
 import { createClient } from "@setpoint/client";
 import { connect } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
-import { parseAllDocuments } from "yaml";
 import { crdsAmong, type Crd } from "./crd.ts";
 import { readUrl } from "./read-url.ts";
+import { yamlDocuments } from "../yaml-documents.ts";
 
 /** How to reach the current cluster. */
 export interface ClusterChoice {
@@ -55,14 +55,9 @@ function readText(file: string): string {
   }
 }
 
-/** JSON is YAML, too. */
 function parseDocuments(text: string, source: string): readonly unknown[] {
   try {
-    return parseAllDocuments(text).map((document) => {
-      const [error] = document.errors;
-      if (error !== undefined) throw error;
-      return document.toJS() as unknown;
-    });
+    return yamlDocuments(text);
   } catch (cause) {
     throw unreadable(source, cause);
   }

@@ -11,8 +11,8 @@ import {
 } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 import type { Operator } from "setpoint";
-import { parseAllDocuments } from "yaml";
 import { usageError } from "../command.ts";
+import { yamlDocuments } from "../yaml-documents.ts";
 import { plansItsSteps } from "./planned-steps.ts";
 
 /** Whose fields they become: those of `kubectl apply --server-side`. */
@@ -30,18 +30,12 @@ export function readObjects(files: readonly string[]): readonly GivenObject[] {
 }
 
 function parseFile(file: string): readonly UnstructuredObject[] {
-  const documents = parseAllDocuments(textOf(file));
-  return documents.flatMap((document, index) => {
-    const [error] = document.errors;
-    if (error !== undefined) throw refused(file, error.message);
-    const object: unknown = document.toJS();
-    return object === null ? [] : [checked(object, file, index + 1)];
-  });
+  return documentsOf(file).flatMap((object, index) => (object === null ? [] : [checked(object, file, index + 1)]));
 }
 
-function textOf(file: string): string {
+function documentsOf(file: string): readonly unknown[] {
   try {
-    return readFileSync(file, "utf8");
+    return yamlDocuments(readFileSync(file, "utf8"));
   } catch (error) {
     throw refused(file, messageOf(error));
   }

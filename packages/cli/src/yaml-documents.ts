@@ -1,0 +1,12 @@
+/** The documents of a YAML text; JSON is YAML, too. */
+import { parseAllDocuments } from "yaml";
+
+/** Throws an Error with one line that says what is wrong, and where. An empty document is null. */
+export function yamlDocuments(text: string): readonly unknown[] {
+  return [...parseAllDocuments(text)].map((document): unknown => {
+    const [error] = document.errors;
+    // The further lines show the text with a mark.
+    if (error !== undefined) throw new Error(error.message.split("\n")[0]?.replace(/:$/, ""));
+    return document.toJS();
+  });
+}

@@ -73,6 +73,7 @@ export { kindLaws } from "./kind-laws.ts";
 
 // oracles
 export type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "./oracles/oracle.ts";
+export { excuseFaults } from "./oracles/excuse-faults.ts";
 export { invariant } from "./oracles/oracle.ts";
 export { allOracles } from "./oracles/all-oracles.ts";
 export type { Hop, Sighting } from "./onlooker.ts";

@@ -3,11 +3,11 @@ import { ServiceBinding, simulatedIssuer } from "@setpoint/data-service";
 import { minutes } from "setpoint";
 import {
   allOracles,
+  excuseFaults,
   EtcdModel,
   type Fault,
   happens,
   type LawOptions,
-  type Oracle,
   patch,
   remove,
   run,
@@ -64,20 +64,9 @@ function isLostForGood(fault: Fault): boolean {
   return fault.kind === "E1" && ["secrets", "servicebindings", "etcdclusters"].includes(fault.child.resource);
 }
 
-function unlessLostForGood(oracle: Oracle): Oracle {
-  if (oracle.name !== "same end as without faults" && oracle.name !== "converges") return oracle;
-  return {
-    name: oracle.name,
-    judge: (view) => {
-      const judge = oracle.judge(view);
-      return { ended: (end) => (end.faults.some(isLostForGood) ? undefined : judge.ended?.(end)) };
-    },
-  };
-}
-
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
-  oracles: allOracles.map(unlessLostForGood),
+  oracles: excuseFaults(allOracles, { "same end as without faults": isLostForGood, converges: isLostForGood }),
   mayDiffer: [
     ...["Pod.spec.containers.*.args", "EtcdCluster.status.initialMembers", "EtcdCluster.status.latestRevision"],
     // Passwords are random, and so are the moments from which a login counts.

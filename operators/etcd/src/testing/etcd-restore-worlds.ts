@@ -3,10 +3,10 @@ import { Backup, BackupStore, Restore, simulatedIssuer } from "@setpoint/data-se
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import {
   allOracles,
+  excuseFaults,
   EtcdModel,
   type FaultKind,
   type LawOptions,
-  type Oracle,
   type Setting,
   simulatedOperatorImage,
   type StoryInit,
@@ -71,22 +71,9 @@ export const worlds: readonly StoryInit[] = [
  */
 const costsMore: ReadonlySet<FaultKind> = new Set(["E1", "E2", "E8", "E9"]);
 
-function unlessMoreIsLost(oracle: Oracle): Oracle {
-  if (oracle.name !== "same end as without faults") return oracle;
-  return {
-    name: oracle.name,
-    judge: (view) => {
-      const judge = oracle.judge(view);
-      return {
-        ended: (end) => (end.faults.some(({ kind }) => costsMore.has(kind)) ? undefined : judge.ended?.(end)),
-      };
-    },
-  };
-}
-
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
-  oracles: allOracles.map(unlessMoreIsLost),
+  oracles: excuseFaults(allOracles, { "same end as without faults": ({ kind }) => costsMore.has(kind) }),
   mayDiffer: [
     ...["Pod.spec.containers.*.args", "EtcdCluster.status.initialMembers", "EtcdCluster.status.latestRevision"],
     ...["Backup.status.attempt", "Restore.status.attempt", "Restore.status.recoverySeconds"],

@@ -41,7 +41,7 @@ export const worlds: readonly StoryInit[] = [
 const certificates = [
   "Secret.data",
   "Secret.metadata.annotations",
-  "Secret.metadata.labels",
+  "Secret.metadata.labels.etcd.setpoint.dev/cluster",
   "Pod.metadata.annotations",
   "EtcdCluster.status.tls.certificatesEnd",
   "EtcdCluster.status.tls.authorityEnds",

@@ -2,9 +2,9 @@
 import { Backup, Restore } from "@setpoint/data-service";
 import {
   allOracles,
+  excuseFaults,
   type FaultKind,
   type LawOptions,
-  type Oracle,
   remove,
   type Setting,
   type StoryInit,
@@ -43,26 +43,12 @@ const costsAttempt: ReadonlySet<FaultKind> = new Set(["E1", "E2", "E8", "E9"]);
  */
 const repeatsDeletion: ReadonlySet<FaultKind> = new Set(["B3"]);
 
-const excused: Readonly<Record<string, ReadonlySet<FaultKind>>> = {
-  "same end as without faults": costsAttempt,
-  "no work twice": repeatsDeletion,
-};
-
-function unlessAttemptLost(oracle: Oracle): Oracle {
-  const kinds = excused[oracle.name];
-  if (kinds === undefined) return oracle;
-  return {
-    name: oracle.name,
-    judge: (view) => {
-      const judge = oracle.judge(view);
-      return { ended: (end) => (end.faults.some(({ kind }) => kinds.has(kind)) ? undefined : judge.ended?.(end)) };
-    },
-  };
-}
-
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
-  oracles: allOracles.map(unlessAttemptLost),
+  oracles: excuseFaults(allOracles, {
+    "same end as without faults": ({ kind }) => costsAttempt.has(kind),
+    "no work twice": ({ kind }) => repeatsDeletion.has(kind),
+  }),
   // A fault may cost an attempt, and time.
   mayDiffer: ["Backup.status.attempt", "KeyValueStore.status.conditions", "Restore.status.recoverySeconds"],
 };

@@ -11,7 +11,7 @@ import { Secret } from "setpoint/kinds";
 import { backUp, createStore } from "../../examples/etcd/tour/backups.ts";
 import type { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
 import type { EtcdMember } from "../../examples/etcd/tour/etcd-client.ts";
-import { memberProcess } from "../../examples/etcd/tour/member-process.ts";
+import { findMemberProcess } from "../../examples/etcd/tour/member-process.ts";
 import type { VolumesDisk } from "./volumes-disk.ts";
 
 export interface Arena {
@@ -36,18 +36,10 @@ const fullMs = 8_000;
 const electionMsMax = 30_000;
 const endMsMax = 120_000;
 
-export function kill(member: EtcdMember): void {
-  const pid = pidOf(member);
+/** A disk that another disaster filled may have ended the member already. */
+export function kill({ name }: EtcdMember): void {
+  const pid = findMemberProcess(name);
   if (pid !== undefined) process.kill(pid, "SIGKILL");
-}
-
-/** Undefined for a member that has ended already: a disk that another disaster filled can end it. */
-function pidOf({ name }: EtcdMember): number | undefined {
-  try {
-    return memberProcess(name);
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -72,8 +64,8 @@ async function followers({ cluster }: Arena): Promise<readonly EtcdMember[]> {
 }
 
 /** A process that is stopped for longer than an election lasts, and then goes on where it was. */
-async function pause(member: EtcdMember): Promise<void> {
-  const pid = pidOf(member);
+async function pause({ name }: EtcdMember): Promise<void> {
+  const pid = findMemberProcess(name);
   if (pid === undefined) return;
   process.kill(pid, "SIGSTOP");
   try {

@@ -202,6 +202,12 @@ function networkOf(directory: string): NetworkNamespace {
   return { holderPid: holder.pid, isRootless: process.getuid?.() !== 0 };
 }
 
+/** Rejects on ^C, so that everything that was started is stopped; the results so far are on record. */
+const interrupted = new Promise<never>((_, reject) => {
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => reject(new Error(`ended by ${signal}`)));
+});
+
 async function run(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "setpoint-campaign-"));
   await using parts = new AsyncDisposableStack();
@@ -223,12 +229,6 @@ async function run(): Promise<void> {
   });
   await Promise.race([Promise.all(lives), interrupted]);
 }
-
-/** Rejects on ^C, so that everything that was started is stopped; the results so far are on record. */
-const interrupted = new Promise<never>((_, reject) => {
-  for (const signal of ["SIGINT", "SIGTERM"] as const)
-    process.once(signal, () => reject(new Error(`ended by ${signal}`)));
-});
 
 try {
   await run();

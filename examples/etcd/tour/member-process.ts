@@ -1,15 +1,20 @@
 /** Finds the real process of a member, to kill it as an out-of-memory killer would. */
 import { readdirSync, readFileSync } from "node:fs";
 
+/** As `findMemberProcess`; throws when there is none. */
+export function memberProcess(member: string): number {
+  const found = findMemberProcess(member);
+  if (found === undefined) throw new Error(`No process of etcd member "${member}" on this machine`);
+  return found;
+}
+
 /**
  * The process ID of the etcd that runs as `member`, on this machine: also inside containers and sandboxes,
- * whose processes the host sees. Throws when there is none.
+ * whose processes the host sees.
  */
-export function memberProcess(member: string): number {
-  for (const entry of readdirSync("/proc")) {
-    if (/^\d+$/.test(entry) && isMember(entry, member)) return Number(entry);
-  }
-  throw new Error(`No process of etcd member "${member}" on this machine`);
+export function findMemberProcess(member: string): number | undefined {
+  const found = readdirSync("/proc").find((entry) => /^\d+$/.test(entry) && isMember(entry, member));
+  return found === undefined ? undefined : Number(found);
 }
 
 function isMember(pid: string, member: string): boolean {

@@ -23,13 +23,14 @@ const connections = new WeakMap<AgentEnvironment, EtcdConnection>();
  */
 async function ask(path: string, body: Json, environment: AgentEnvironment): Promise<Json> {
   const known = connections.get(environment);
-  const failures: unknown[] = [];
-  for (const connection of known === undefined ? [] : [known])
+  if (known !== undefined) {
     try {
-      return await connection.call(path, body);
+      return await known.call(path, body);
     } catch {
       connections.delete(environment);
     }
+  }
+  const failures: unknown[] = [];
   for (const endpoint of endpointsOf(environment.source)) {
     if (environment.signal.aborted) throw cancelledError();
     try {

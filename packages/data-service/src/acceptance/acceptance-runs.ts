@@ -28,8 +28,8 @@ export const acceptanceRules: readonly PolicyRule[] = [
 
 /**
  * Runs the engine's acceptance tests in the namespace of each AcceptanceRun, one step a reconcile. All state
- * is in the status, so a restarted operator goes on with the step that it was at. Hand `acceptanceWrites` to
- * `writes`.
+ * is in the status, so a restarted operator goes on with the step that it was at. Hand `acceptanceRules` to
+ * `permissions`.
  */
 export function acceptanceRuns<Instance extends KubeObject>(
   engineAcceptance: EngineAcceptance<Instance>,

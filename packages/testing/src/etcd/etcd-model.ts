@@ -11,6 +11,7 @@ import type { SimulatedSnapshot } from "../data-service/transfer-model.ts";
 import { restoreSnapshot, snapshotText } from "./etcd-snapshot.ts";
 import { EtcdModelUsers } from "./etcd-model-users.ts";
 import { refusal } from "./etcd-refusal.ts";
+import { MemberDelays } from "./member-delays.ts";
 import { QuorumGroup, requestTimedOut } from "./quorum-group.ts";
 
 /** etcd refuses membership changes until all voters have been connected for this long. */
@@ -22,9 +23,6 @@ const latencyMsMax = 4;
 const noSpace = "etcdserver: mvcc: database space exceeded";
 /** The actor that stops a member has read the state of the others at most this long before. */
 const momentMs = 50;
-
-/** How often etcd probes a peer. */
-const probeMs = 30_000;
 
 /** Simulates etcd in pods, with membership, quorum and data, and records each violation of safety. */
 export class EtcdModel implements ProgramModel {
@@ -49,8 +47,7 @@ export class EtcdModel implements ProgramModel {
   readonly #forced: string[] = [];
   /** IDs of clusters that began with a snapshot, beside the one from before. */
   readonly #restored = new Set<string>();
-  readonly #distances = new Map<string, number>();
-  readonly #slowDisks = new Map<string, number>();
+  readonly #delays = new MemberDelays();
   #surprisedMs = -Infinity;
   /** Whether an actor may stop all members, as a restore in place does. */
   mayStopAll = false;
@@ -240,14 +237,14 @@ export class EtcdModel implements ProgramModel {
 
   /** From now on each write of the member's log takes so long to reach its disk. */
   slowDisk(name: string, milliseconds: number): void {
-    this.#slowDisks.set(name, milliseconds);
+    this.#delays.slowDisk(name, milliseconds);
   }
 
   /**
    * From now on a round trip to or from this member takes so long, or longer when its peer is farther away.
    */
   farAway(name: string, milliseconds: number): void {
-    this.#distances.set(name, milliseconds);
+    this.#delays.farAway(name, milliseconds);
   }
 
   /**
@@ -257,18 +254,9 @@ export class EtcdModel implements ProgramModel {
   measure(endpoint: string): SimulatedMeasurements {
     const member = this.#processes.get(hostOf(endpoint));
     if (member?.hasData !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
-    const logWrites = member.logWrites(this.#slowDisks.get(member.name) ?? 0);
-    return { logWrites, roundTrips: this.#roundTrips(member) };
-  }
-
-  #roundTrips(member: EtcdMember): SimulatedMeasurements["roundTrips"] {
-    const count = Math.floor(this.#hostOrThrow().clock.monotonic() / probeMs);
-    const peers = [...this.#processes.values()].filter((each) => each !== member && each.group === member.group);
-    return peers.flatMap(({ hasData, name, data }) => {
-      if (member.group === undefined || !hasData) return [];
-      const tookMs = Math.max(1, ...[name, member.name].map((each) => this.#distances.get(each) ?? 0));
-      return [{ peerId: data.memberId, count, seconds: (count * tookMs) / 1_000 }];
-    });
+    const { group } = member;
+    const peers = group === undefined ? [] : this.#membersOf(group).filter((each) => each !== member);
+    return this.#delays.measure(member, peers, this.#hostOrThrow().clock.monotonic());
   }
 
   async compact(endpoint: string): Promise<void> {

@@ -3,7 +3,7 @@ import { messageOf } from "@setpoint/apimachinery";
 import { kindLaws, type LawfulKind } from "../../kind-laws.ts";
 import type { Operator } from "setpoint";
 import { excuseOf, type Guideline, type OlderOptions } from "./guideline.ts";
-import { children, named, onStage, operatorsOf, settle } from "./stage.ts";
+import { children, instanceKind, named, onStage, operatorsOf, settle } from "./stage.ts";
 
 const runs = 100;
 
@@ -24,7 +24,7 @@ export const olderObjects: Guideline = {
         world.stopOperator();
         await older.place(world);
         const before = await children(stage);
-        const instances = await world.list(kindOf(stage.operators, options.instance));
+        const instances = await world.list(instanceKind(stage, options));
         if (instances.length === 0) return `\`older.place\` has created no ${options.instance.kind}`;
         await world.restartOperator();
         await settle(world);
@@ -37,16 +37,6 @@ export const olderObjects: Guideline = {
     );
   },
 };
-
-function kindOf(
-  operators: readonly Operator[],
-  { apiVersion, kind }: { apiVersion: string; kind: string },
-): Operator["kinds"][number] {
-  const [group = ""] = apiVersion.split("/");
-  const found = operators.flatMap(({ kinds }) => kinds).find((each) => each.kind === kind && each.group === group);
-  if (found === undefined) throw new Error(`Cannot place objects: the operator brings no kind ${kind} of ${group}`);
-  return found;
-}
 
 /** Kinds that were made by `defineKind`. */
 function lawful(operators: readonly Operator[]): readonly LawfulKind[] {

@@ -1,6 +1,6 @@
 /** A world with one settled instance, and what belongs to it. */
 import { Pod } from "@setpoint/api";
-import type { GroupVersionKind, KubeObject } from "@setpoint/apimachinery";
+import { type GroupVersionKind, gvkOf, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { Operator } from "setpoint";
 import { type Setting, settingOf, type Subject } from "../../explore/story.ts";
@@ -51,6 +51,16 @@ export function withInstance(
     await settle(stage.world);
     return check(stage);
   });
+}
+
+/** The kind of the instance; throws when no operator brings it. */
+export function instanceKind(
+  { operators }: Stage,
+  { instance }: Pick<GuidelineOptions, "instance">,
+): Operator["kinds"][number] {
+  const kind = operators.flatMap(({ kinds }) => kinds).find((each) => isSameType(each, gvkOf(instance)));
+  if (kind === undefined) throw new Error(`the operator brings no kind ${instance.kind} of ${gvkOf(instance).group}`);
+  return kind;
 }
 
 export function settle(world: World): Promise<void> {

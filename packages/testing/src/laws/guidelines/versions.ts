@@ -1,11 +1,11 @@
 /** Guideline 6: which version runs is declared, and a change of it is an upgrade. */
-import { gvkOf, isApiError, type Condition, type KubeObject } from "@setpoint/apimachinery";
+import { isApiError, type Condition, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import { specFields } from "../../explore/spec-operations.ts";
 import type { World } from "../../world.ts";
 import { type KindWithSchema, specSchemaOf } from "../spec-laws.ts";
 import { excuseOf, type Guideline, type GuidelineOptions, type VersionOptions } from "./guideline.ts";
-import { isSameType, settle, type Stage, withInstance } from "./stage.ts";
+import { instanceKind, settle, withInstance } from "./stage.ts";
 
 /** Fields by which operators say what runs. */
 const usual: ReadonlySet<string> = new Set(["spec.version", "spec.image", "spec.engineVersion"]);
@@ -16,7 +16,8 @@ export const versions: Guideline = {
   excuse: ({ version }) => excuseOf(version),
   problem: (subject, options) =>
     withInstance(subject, options, async (stage) => {
-      const kind = instanceKind(stage, options);
+      // A kind that an operator brings was made by `defineKind`.
+      const kind = instanceKind(stage, options) as KindWithSchema;
       const fields = specFields(specSchemaOf(kind));
       const { version } = options;
       if ("notApplicable" in version) {
@@ -29,13 +30,6 @@ export const versions: Guideline = {
       );
     }),
 };
-
-function instanceKind({ operators }: Stage, { instance }: GuidelineOptions): KindWithSchema {
-  const kind = operators.flatMap(({ kinds }) => kinds).find((each) => isSameType(each, gvkOf(instance)));
-  // A kind that an operator brings was made by `defineKind`.
-  if (kind !== undefined && "crd" in kind) return kind as KindWithSchema;
-  throw new Error(`${instance.kind} is no kind that the operator brings`);
-}
 
 async function upgrade(
   world: World,

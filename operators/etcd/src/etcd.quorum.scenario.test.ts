@@ -89,7 +89,7 @@ test(
 );
 
 test(
-  "members that hang are fenced, never come back, and keep their volumes; all that was acknowledged is there",
+  "members that hang are given up, never come back, and keep their volumes; all that was acknowledged is there",
   scenario(202, async (stage) => {
     const { world, etcd } = stage;
     await bootstrap(stage, { ...claims, ...afterTimeout });

@@ -36,7 +36,7 @@ export const labels = {
   /** An annotation of an EtcdCluster: a new text asks for a defragmentation of all members. */
   defragment: "etcd.setpoint.dev/defragment",
   /** On a volume whose member a recovery of the quorum has given up; the value names the recovery. */
-  fenced: "etcd.setpoint.dev/fenced",
+  givenUp: "etcd.setpoint.dev/fenced",
 } as const;
 
 /** A name that no member has had before. No name is used twice, because etcd identifies members by name. */

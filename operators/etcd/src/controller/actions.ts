@@ -8,7 +8,7 @@ import { isForbidden, isInvalid } from "setpoint/client";
 import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gateway.ts";
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
 import { budgetRestoration, memberBudget } from "../resources/disruption-budget.ts";
-import { forced, isFencedVolume } from "../resources/fencing.ts";
+import { forced, isGivenUpVolume } from "../resources/given-up-members.ts";
 import { memberImage, versionAnnotation } from "../resources/member-image.ts";
 import { memberEndpoint, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { avoidingNode } from "../resources/avoided-node.ts";
@@ -129,16 +129,16 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       return unlessNotYet(gateway.moveLeader(endpoint, id, context.signal), context);
     },
 
-    async fenceMember({ member, token }, context, seen) {
+    async giveUpMember({ member, token }, context, seen) {
       const { pod, volume } = find(seen, member);
       // First the mark: the next process knows that this member was given up.
-      if (volume !== undefined && !isFencedVolume(volume))
-        await context.patch(volume, { metadata: { labels: { [labels.fenced]: token } } });
+      if (volume !== undefined && !isGivenUpVolume(volume))
+        await context.patch(volume, { metadata: { labels: { [labels.givenUp]: token } } });
       await deletePod(pod, context);
     },
 
     async startAlone({ member, token }, context, seen) {
-      const running = await runningOf(seen.fenced, seen, context);
+      const running = await runningOf(seen.givenUp, seen, context);
       if (running !== undefined) return context.requeueAfter(membershipRetryMs, `${running} has not stopped yet`);
       const options = { member, version: versionOf(seen), initialCluster: [member], state: "existing" } as const;
       const { pinnedImages, certificates, copyImage, cluster } = seen;
@@ -335,7 +335,7 @@ function versionOf({ cluster, targetVersion }: Seen): string {
 }
 
 function find(seen: Seen, name: string): SeenMember {
-  return [...seen.members, ...seen.fenced].find((each) => each.name === name) ?? { name };
+  return [...seen.members, ...seen.givenUp].find((each) => each.name === name) ?? { name };
 }
 
 function endpointOf({ pod }: Pick<SeenMember, "pod">): string | undefined {

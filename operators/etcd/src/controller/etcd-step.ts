@@ -31,7 +31,7 @@ export interface Actions {
   readonly removeMember: { readonly member: string; readonly id: string };
   readonly moveLeader: { readonly from: string; readonly to: string; readonly id: string };
   /** Marks the volume of a member that a recovery has given up, and stops its pod. */
-  readonly fenceMember: { readonly member: string; readonly token: string };
+  readonly giveUpMember: { readonly member: string; readonly token: string };
   /** Starts the survivor of a lost quorum as the only member of its cluster, when all others have stopped. */
   readonly startAlone: { readonly member: string; readonly token: string };
   /** Creates or repairs the PodDisruptionBudget. */

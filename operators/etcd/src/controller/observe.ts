@@ -15,7 +15,7 @@ import { upgradeRefusal } from "../etcd-version.ts";
 import type { ListedMember, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
 import { isBudgetAsWanted } from "../resources/disruption-budget.ts";
-import { isFencedVolume } from "../resources/fencing.ts";
+import { isGivenUpVolume } from "../resources/given-up-members.ts";
 import { removesCopies } from "../resources/survivor-copy.ts";
 import { dueCopy } from "./copy-record.ts";
 import { memberLabels } from "../resources/member-pod.ts";
@@ -81,10 +81,10 @@ export async function observe(
   ]);
   const parts = { pods, volumes, statuses, positions, listed, recorded };
   const everybody = [...names].sort().map((name) => seenMember(name, parts));
-  const fenced = everybody.filter((member) => isGivenUp(cluster, member));
+  const givenUp = everybody.filter((member) => isGivenUp(cluster, member));
   const members = withSilence(
     cluster,
-    everybody.filter((member) => !fenced.includes(member)),
+    everybody.filter((member) => !givenUp.includes(member)),
     { silence, context, quorum: list !== undefined },
   );
   const { servicesToApply, serviceTaken } = observeServices(cluster, context);
@@ -111,7 +111,7 @@ export async function observe(
     targetVersion,
     versionRefusal,
     closed: closedWindow(cluster, context.host.clock.now()),
-    fenced,
+    givenUp,
     highestRevision: highest(cluster, list !== undefined, members, revisions),
     misowned: everybody.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
     outdated: members
@@ -155,7 +155,7 @@ function seenMember(name: string, parts: Parts): SeenMember {
     listed: listed === undefined ? undefined : { id: listed.id, learner: listed.learner, started: listed.name !== "" },
     recorded: parts.recorded.get(name),
     position: parts.statuses.get(name) ?? parts.positions.get(name),
-    isFenced: isFencedVolume(parts.volumes.get(name)),
+    isMarked: isGivenUpVolume(parts.volumes.get(name)),
   };
 }
 
@@ -204,11 +204,11 @@ function isRecordedFounded({ status }: EtcdCluster): boolean {
  * Given up by the recovery that is going on, or by an earlier one. What etcd lists as a member is one: then
  * the quorum came back before the recovery.
  */
-function isGivenUp({ status }: EtcdCluster, { name, listed, recorded, isFenced = false }: SeenMember): boolean {
+function isGivenUp({ status }: EtcdCluster, { name, listed, recorded, isMarked = false }: SeenMember): boolean {
   if (listed !== undefined) return false;
   const record = status?.quorumRecovery;
   if (record?.state === "Recovering") return name !== record.survivor;
-  return record?.fenced?.includes(name) === true || (isFenced && recorded === undefined);
+  return record?.fenced?.includes(name) === true || (isMarked && recorded === undefined);
 }
 
 /** What a quorum says counts; without one, the highest of what was seen. */

@@ -39,14 +39,14 @@ const forcedPod = (of: SeenMember): SeenMember => ({
   ...of,
   pod: { ...of.pod, spec: { containers: [{ name: "etcd", args: ["--force-new-cluster"] }] } } as SeenMember["pod"],
 });
-const given = (...members: readonly SeenMember[]): Partial<Seen> => ({ fenced: members });
+const given = (...members: readonly SeenMember[]): Partial<Seen> => ({ givenUp: members });
 
 test.each<[string, Seen, string]>([
   ["there is no consent", situation(three, "onApproval"), "wait"],
   ["there is another consent", situation(three, "onApproval", "other"), "wait"],
-  ["a user consents", situation(three, "onApproval", consent), "fenceMember c"],
+  ["a user consents", situation(three, "onApproval", consent), "giveUpMember c"],
   ["the policy is never, and a user consents", situation(three, "never", consent), "wait"],
-  ["the time is over", situation(three, "afterTimeout"), "fenceMember c"],
+  ["the time is over", situation(three, "afterTimeout"), "giveUpMember c"],
   ["the status named another survivor", situation(three, "afterTimeout", undefined, { survivor: "b" }), "wait"],
   ["the status has not named it yet", situation(three, "afterTimeout", undefined, { state: "Recovered" }), "wait"],
   [
@@ -91,7 +91,7 @@ test.each<[string, Seen, string]>([
     "wait",
   ],
   ["the survivor leads alone", seen([forcedPod(a())]), "deletePod a"],
-  ["a member that was given up has a pod again", seen([a(), b(), c()], given(member("d"))), "fenceMember d"],
+  ["a member that was given up has a pod again", seen([a(), b(), c()], given(member("d"))), "giveUpMember d"],
   ["a volume of one that was given up is left", seen([a(), b(), c()], given(lost("d", 0, { volume: true }))), "rest"],
 ])("when a majority is lost and %s, the step is right", (_, situated, expected) => {
   expect(step(situated)).toBe(expected);

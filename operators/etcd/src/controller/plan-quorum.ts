@@ -2,7 +2,7 @@
  * What to do without a quorum: wait for one, restart members on their volumes, or go on from one survivor.
  */
 import { wait } from "setpoint";
-import { fenceToken, wasForced } from "../resources/fencing.ts";
+import { recoveryToken, wasForced } from "../resources/given-up-members.ts";
 import { copiesFirst, copyProblem } from "../resources/survivor-copy.ts";
 import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { chosenSurvivor, hindrance, isMember, type QuorumLoss, quorumLoss, quorumOf } from "./quorum-loss.ts";
@@ -63,31 +63,31 @@ export function restart(member: SeenMember): Actions["startMember"] {
 /** The first step of a recovery. The status names the survivor before this is done. */
 function startRecovery(seen: Seen, survivor: SeenMember): EtcdStep {
   const others = seen.members.filter(({ name }) => name !== survivor.name);
-  return planFences({ ...seen, fenced: others }, survivor.name) ?? planSurvivor(seen, survivor);
+  return planGivenUp({ ...seen, givenUp: others }, survivor.name) ?? planSurvivor(seen, survivor);
 }
 
 /** The survivor is chosen, and the status says so: nothing changes that choice. */
 function planRecovery(seen: Seen): EtcdStep {
   const name = seen.cluster.status?.quorumRecovery?.survivor ?? "";
-  return planFences(seen, name) ?? planSurvivor(seen, seen.members.find((each) => each.name === name) ?? { name });
+  return planGivenUp(seen, name) ?? planSurvivor(seen, seen.members.find((each) => each.name === name) ?? { name });
 }
 
 /**
  * Stops all others and waits until their nodes say that they have stopped: two halves must never both serve.
  */
-function planFences(seen: Seen, survivor: string): EtcdStep | undefined {
-  const token = fenceToken(seen.cluster);
-  for (const member of seen.fenced) {
+function planGivenUp(seen: Seen, survivor: string): EtcdStep | undefined {
+  const token = recoveryToken(seen.cluster);
+  for (const member of seen.givenUp) {
     const isRunning = member.pod !== undefined && podState(member.pod) !== "terminating";
-    const isUnmarked = member.volume !== undefined && !isVolumeLeaving(member) && !member.isFenced;
+    const isUnmarked = member.volume !== undefined && !isVolumeLeaving(member) && !member.isMarked;
     if (isRunning || isUnmarked)
       return act(
-        "fenceMember",
+        "giveUpMember",
         { member: member.name, token },
         `the cluster goes on from ${survivor}: ${member.name} is stopped and never comes back, its volume is kept`,
       );
   }
-  const stopping = seen.fenced.find(({ pod }) => pod !== undefined);
+  const stopping = seen.givenUp.find(({ pod }) => pod !== undefined);
   if (stopping === undefined) return undefined;
   const node = stopping.pod?.spec?.nodeName ?? "none";
   return wait(
@@ -101,7 +101,7 @@ function planSurvivor(seen: Seen, member: SeenMember): EtcdStep {
   const { name } = member;
   const problem = hindrance(seen, member);
   if (problem !== undefined) return wait(problem, recheckMs);
-  const token = fenceToken(seen.cluster);
+  const token = recoveryToken(seen.cluster);
   const state = podState(member.pod);
   if (state === "missing")
     return act(
@@ -139,13 +139,13 @@ function planWithoutCopy(seen: Seen, { name, pod, failedForMs = 0 }: SeenMember)
 /** How long a copy that failed is reported before another try. */
 const copyRetryMs = 60_000;
 
-/** A quorum is there: fenced members stay away, and the survivor's next start is an ordinary one. */
+/** With a quorum, those that were given up stay away, and the survivor starts as an ordinary member. */
 export function planAfterRecovery(seen: Seen): EtcdStep | undefined {
-  const running = seen.fenced.find(({ pod }) => pod !== undefined && podState(pod) !== "terminating");
+  const running = seen.givenUp.find(({ pod }) => pod !== undefined && podState(pod) !== "terminating");
   if (running !== undefined)
     return act(
-      "fenceMember",
-      { member: running.name, token: fenceToken(seen.cluster) },
+      "giveUpMember",
+      { member: running.name, token: recoveryToken(seen.cluster) },
       `${running.name} was given up when the quorum was lost and must not come back`,
     );
   const forced = seen.members.find(({ pod }) => wasForced(pod));

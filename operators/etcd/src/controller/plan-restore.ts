@@ -52,8 +52,8 @@ export function isClaimLeaving({ metadata }: PersistentVolumeClaim): boolean {
 }
 
 /** All members at once: nothing of what they do meanwhile is kept or lost. */
-function stopMembers({ members, fenced }: Seen, id: string): EtcdStep | undefined {
-  const pods = [...members, ...fenced].filter(({ pod }) => pod !== undefined);
+function stopMembers({ members, givenUp }: Seen, id: string): EtcdStep | undefined {
+  const pods = [...members, ...givenUp].filter(({ pod }) => pod !== undefined);
   if (pods.some(({ pod }) => podState(pod) !== "terminating"))
     return act("stopMembers", {}, `all members stop for restore ${id}`);
   return pods.length === 0 ? undefined : wait(`members are stopping for restore ${id}`, lookAgainMs);

@@ -49,8 +49,8 @@ function waitingRecord(seen: Seen, loss: QuorumLoss, before: QuorumRecord | unde
 }
 
 function recovering(seen: Seen, record: QuorumRecord): QuorumRecord {
-  const fenced = seen.members.map(({ name }) => name).filter((name) => name !== record.survivor);
-  return { ...record, state: "Recovering", fenced };
+  const givenUp = seen.members.map(({ name }) => name).filter((name) => name !== record.survivor);
+  return { ...record, state: "Recovering", fenced: givenUp };
 }
 
 function withQuorum(seen: Seen, before: QuorumRecord | undefined, now: string): QuorumRecord | undefined {

@@ -13,8 +13,8 @@ type RestoreActionFunctions = {
 };
 
 export const restoreActions: RestoreActionFunctions = {
-  async stopMembers(_, context, { members, fenced }) {
-    for (const { pod } of [...members, ...fenced])
+  async stopMembers(_, context, { members, givenUp }) {
+    for (const { pod } of [...members, ...givenUp])
       if (pod !== undefined && podState(pod) !== "terminating") await context.delete(pod);
   },
 

@@ -23,7 +23,7 @@ export interface SeenMember {
   /** For how long this process has seen no sign of life of it, while no quorum answers. */
   readonly absentForMs?: number | undefined;
   /** Its volume is marked as given up. */
-  readonly isFenced?: boolean;
+  readonly isMarked?: boolean;
   /** For how long this process has seen its pod run without an answer. */
   readonly silentForMs?: number | undefined;
   /** For how long this process has seen its pod failed. */
@@ -41,7 +41,7 @@ export interface Seen {
   readonly restore: RestoreView;
   readonly members: readonly SeenMember[];
   /** Members that a recovery of the quorum has given up, as long as anything is left of them. */
-  readonly fenced: readonly SeenMember[];
+  readonly givenUp: readonly SeenMember[];
   /** The operator's own image, with which the data of a survivor are copied. */
   readonly copyImage?: string | undefined;
   /** The member on whose volume a copy is due to be removed. */

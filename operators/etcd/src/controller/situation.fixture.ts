@@ -127,7 +127,7 @@ export function seen(members: readonly SeenMember[], overrides: Partial<Seen> = 
     refusals: [],
     restore: { mark: undefined, prepared: [], before: [], older: [], current: [], restored: [] },
     members,
-    fenced: [],
+    givenUp: [],
     misowned: [],
     mislabelled: [],
     outdated: [],

@@ -68,9 +68,9 @@ function plannedSteps(seen: Seen): Pick<Status, "plannedSteps"> {
 }
 
 /** The restore for which no member runs, so that its data may be exchanged. */
-function stoppedFor({ restore: { mark }, members, fenced }: Seen): string | undefined {
+function stoppedFor({ restore: { mark }, members, givenUp }: Seen): string | undefined {
   if (mark?.state !== "stop" && mark?.state !== "waiting") return undefined;
-  return [...members, ...fenced].some(({ pod }) => pod !== undefined) ? undefined : mark.id;
+  return [...members, ...givenUp].some(({ pod }) => pod !== undefined) ? undefined : mark.id;
 }
 
 /** From the step that stops it until it serves again, or is no member any more. */

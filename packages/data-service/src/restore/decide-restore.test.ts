@@ -28,7 +28,7 @@ const restore: Restore = {
   status: { phase: "Starting", id, instanceUID: uid, startedAt: "2026-01-01T00:00:00Z" },
 };
 
-/** The instance was told to start on the restored data. */
+/** The instance was asked to start on the restored data. */
 function seen(serving: boolean, claim: SeenRestore["claim"]): SeenRestore {
   return {
     ...{ restore: stored(restore), claim, nowMs: Date.parse("2026-01-01T00:01:00Z"), inPhaseMs: 0, image: "operator" },

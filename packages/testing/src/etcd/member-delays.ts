@@ -1,4 +1,4 @@
-/** How slow the disks of members are, and how far away members are from each other, as their metrics show it. */
+/** How slow members' disks are, and how far apart members are, as their metrics show it. */
 import type { SimulatedMeasurements } from "./etcd-answers.ts";
 import type { EtcdMember } from "./etcd-member.ts";
 

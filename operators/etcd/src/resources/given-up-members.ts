@@ -6,12 +6,12 @@ import { labels } from "../member-names.ts";
 const forceFlag = "--force-new-cluster";
 
 /** Marks everything of one recovery. */
-export function fenceToken({ status }: EtcdCluster): string {
+export function recoveryToken({ status }: EtcdCluster): string {
   return status?.quorumRecovery?.approval ?? "";
 }
 
-export function isFencedVolume(volume: PersistentVolumeClaim | undefined): boolean {
-  return volume?.metadata.labels?.[labels.fenced] !== undefined;
+export function isGivenUpVolume(volume: PersistentVolumeClaim | undefined): boolean {
+  return volume?.metadata.labels?.[labels.givenUp] !== undefined;
 }
 
 /** Whether the pod makes its member the only one of its cluster. */

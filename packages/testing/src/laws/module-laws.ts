@@ -7,10 +7,12 @@ import type { TestFunction } from "./reconciler-laws.ts";
 
 /** The time for shrinking and for reference runs, after the exploration. */
 const restMs = 120_000;
+const timesMax = 1_000;
 
 export interface ModuleLawsOptions {
   /**
-   * Real time after which no new run begins: a busy machine visits less. `npm run explore` can take longer.
+   * CPU time of each thread after which no new run begins; the variable SETPOINT_LAWS_TIMES multiplies it, for a
+   * run at night that visits more than one before each commit.
    */
   readonly seconds: number;
   /** Called with a table of what was visited. */
@@ -22,7 +24,8 @@ export interface ModuleLawsOptions {
  * `testModuleLaws(test, "candies keep the laws", new URL("./worlds.ts", import.meta.url), { seconds: 60, report: console.log })`.
  */
 export function testModuleLaws(test: TestFunction, name: string, module: URL, options: ModuleLawsOptions): void {
-  const { seconds, report } = options;
+  const { report } = options;
+  const seconds = options.seconds * timesLonger();
   test(name, { timeout: seconds * 1_000 * busyFactorMax + restMs }, async () => {
     const found = await exploreModule(module, { seconds, countsCpuTime: true });
     const { cells, visited } = coverageOf(found.coverage);
@@ -30,6 +33,17 @@ export function testModuleLaws(test: TestFunction, name: string, module: URL, op
     const problem = problemOf(found, visited, cells);
     if (problem !== undefined) throw new SetpointError("ERR_LAW_BROKEN", problem);
   });
+}
+
+/** How many times longer than its author says an exploration lasts. */
+function timesLonger(): number {
+  const given = process.env["SETPOINT_LAWS_TIMES"] ?? "1";
+  const times = Number(given);
+  if (times > 0 && times <= timesMax) return times;
+  throw new SetpointError(
+    "ERR_LAWS_TIMES",
+    `SETPOINT_LAWS_TIMES is "${given}"; expected a number above 0, at most ${timesMax}`,
+  );
 }
 
 function problemOf({ failures, isComplete }: Summary, visited: number, cells: number): string | undefined {

@@ -10,6 +10,7 @@ import { backUp, createStore, damage, instanceOf, removeStore, restore } from ".
 import { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
 import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
 import { Playground } from "./etcd/playground.ts";
+import { versionsUnderTest } from "./etcd/versions.ts";
 
 const namespace = "default";
 const operator = { name: "etcd-operator", namespace: "setpoint-system" };
@@ -36,7 +37,7 @@ async function put(cluster: ClusterUnderTour, value: string): Promise<void> {
   etcd.close();
 }
 
-test.each(["3.4.23", "3.5.16"] as const)(
+test.each(versionsUnderTest("3.5.16"))(
   "a cluster of etcd %s is backed up, restored into a new one and in place, and nothing is touched for damaged data",
   async (version) => {
     const name = `v${version.replaceAll(".", "-")}`;

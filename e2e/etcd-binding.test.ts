@@ -12,6 +12,7 @@ import { BoundClient } from "../examples/etcd/tour/bound-client.ts";
 import { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
 import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
 import { Playground } from "./etcd/playground.ts";
+import { versionsUnderTest } from "./etcd/versions.ts";
 
 const namespace = "default";
 const operator = { name: "etcd-operator", namespace: "setpoint-system" };
@@ -26,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => playground?.[Symbol.asyncDispose]());
 
-test.each(["3.4.23", "3.5.16"] as const)(
+test.each(versionsUnderTest("3.5.16"))(
   "a client of etcd %s gets in with the login of its binding, within its prefix, through a rotation, until the binding goes",
   { timeout: 400_000 },
   async (version) => {

@@ -5,6 +5,7 @@ import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.
 import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
 import { checkHashes } from "../examples/etcd/tour/steps.ts";
 import { Playground } from "./etcd/playground.ts";
+import { versionsUnderTest } from "./etcd/versions.ts";
 
 const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "512Mi" } } };
 const repairMsMax = 60_000;
@@ -33,7 +34,7 @@ test("options and storage reach running members on their volumes, one at a time"
   });
 });
 
-test.each(["3.4.23", "3.5.16"])(
+test.each(versionsUnderTest("3.4.23"))(
   "etcd %s without space is compacted, defragmented and disarmed, in this order",
   async (version) => {
     const options = { "quota-backend-bytes": String(8 * 1_048_576), "auto-compaction-retention": "0" };

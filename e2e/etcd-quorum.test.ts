@@ -9,6 +9,7 @@ import { loseMajority } from "../examples/etcd/tour/recovery-steps.ts";
 import { checkHashes, writeAndRead } from "../examples/etcd/tour/steps.ts";
 import { conditions } from "./etcd/expect-status.ts";
 import { Playground } from "./etcd/playground.ts";
+import { versionsUnderTest } from "./etcd/versions.ts";
 
 const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "512Mi" } } };
 const quorumRecovery = {
@@ -55,7 +56,7 @@ async function expectMeasured(cluster: ClusterUnderTour): Promise<void> {
   expect(roundTrips.every(({ seconds, count }) => seconds > 0 && count > 0)).toBe(true);
 }
 
-test.each(["3.4.23", "3.5.16"])(
+test.each(versionsUnderTest("3.4.23"))(
   "a cluster of %s goes on from one survivor after consent, and loses nothing",
   async (version) => {
     const spec = { size: 3, version, volumeClaimTemplate, quorumRecovery } as const;

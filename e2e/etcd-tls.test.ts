@@ -12,6 +12,7 @@ import { etcdClient, type EtcdEndpoint, type SecureEndpoint } from "../examples/
 import type { LedgerWriter } from "../examples/etcd/tour/ledger-writer.ts";
 import { peerCertificate } from "./etcd/peer-certificate.ts";
 import { Playground } from "./etcd/playground.ts";
+import { versionsUnderTest } from "./etcd/versions.ts";
 
 const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "512Mi" } } };
 const on = { tls: { mode: "Enabled" } } as const;
@@ -66,7 +67,7 @@ async function servedCertificates(cluster: ClusterUnderTour): Promise<readonly s
   return Promise.all(endpoints.map((endpoint) => peerCertificate(endpoint as SecureEndpoint)));
 }
 
-test.each(["3.4.23", "3.5.16"])(
+test.each(versionsUnderTest("3.4.23"))(
   "etcd %s lets in clients with its authority's certificate and nobody else",
   async (version) => {
     await playground.tell(`tls-${version.slice(2, 3)}`, { size: 3, version, ...on }, async (cluster) => {

@@ -99,8 +99,7 @@ for (const check of checks) runCheck(check);
 await runTests(["unit", "sim"]);
 // Tests with real processes mostly wait; laws count the CPU time that they use, so they take what is left.
 const laws = runTests(["laws"], { hasPriority: false });
-await runTests(["e2e"]);
-await runTests(["attack"]);
+await runTests(["e2e", "attack"]);
 await laws;
 // Measures times, so nothing else may run.
 await runTests(["attack-load"]);

@@ -6,5 +6,5 @@ testModuleLaws(
   test,
   "the login of a binding of etcd works under single faults",
   new URL("./testing/etcd-binding-worlds.ts", import.meta.url),
-  { seconds: 15, report: console.log },
+  { seconds: 8, report: console.log },
 );

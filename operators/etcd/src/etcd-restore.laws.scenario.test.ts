@@ -6,5 +6,5 @@ testModuleLaws(
   test,
   "restores keep the laws under single faults",
   new URL("./testing/etcd-restore-worlds.ts", import.meta.url),
-  { seconds: 15, report: console.log },
+  { seconds: 8, report: console.log },
 );

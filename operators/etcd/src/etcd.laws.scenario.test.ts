@@ -6,5 +6,5 @@ testModuleLaws(
   test,
   "the operator keeps the laws under every single fault",
   new URL("./testing/etcd-worlds.ts", import.meta.url),
-  { seconds: 40, report: console.log },
+  { seconds: 20, report: console.log },
 );

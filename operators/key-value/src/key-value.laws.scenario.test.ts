@@ -6,5 +6,5 @@ testModuleLaws(
   test,
   "the controllers of data services keep the laws under every single fault",
   new URL("./testing/key-value-worlds.ts", import.meta.url),
-  { seconds: 15, report: console.log },
+  { seconds: 10, report: console.log },
 );

@@ -6,5 +6,5 @@ testModuleLaws(
   test,
   "the built-in controllers keep the laws under every single fault",
   new URL("./controllers-worlds.fixture.ts", import.meta.url),
-  { seconds: 30, report: console.log },
+  { seconds: 15, report: console.log },
 );

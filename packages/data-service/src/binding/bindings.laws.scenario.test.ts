@@ -6,5 +6,5 @@ testModuleLaws(
   test,
   "bindings keep the laws under every single fault",
   new URL("./binding-worlds.fixture.ts", import.meta.url),
-  { seconds: 15, report: console.log },
+  { seconds: 8, report: console.log },
 );

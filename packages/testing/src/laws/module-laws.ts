@@ -11,8 +11,8 @@ const timesMax = 1_000;
 
 export interface ModuleLawsOptions {
   /**
-   * CPU time of each thread after which no new run begins. The variable SETPOINT_LAWS_TIMES multiplies it, for a
-   * longer run at night.
+   * CPU time of each thread after which no new run begins. The variable SETPOINT_LAWS_TIMES multiplies it,
+   * for a longer run at night.
    */
   readonly seconds: number;
   /** Called with a table of what was visited. */

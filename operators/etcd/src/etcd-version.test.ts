@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { upgradeRefusal } from "./etcd-version.ts";
+import { dataRefusal, upgradeRefusal } from "./etcd-version.ts";
 
 const nowMs = Date.parse("2026-01-01T00:00:00Z");
 
@@ -14,4 +14,16 @@ test.each([
 ])("upgradeRefusal() from %s to %s is %s", (from, to, why) => {
   if (why === undefined) expect(upgradeRefusal(from, to, nowMs)).toBeUndefined();
   else expect(upgradeRefusal(from, to, nowMs)).toContain(why);
+});
+
+test.each([
+  ["3.4.23", "3.4.23", undefined],
+  ["3.5.26", "3.5.16", undefined],
+  ["3.4.23", "3.5.16", undefined],
+  ["3.4.23", "3.6.4", "restore into a cluster of version 3.4 or 3.5"],
+  ["3.6.4", "3.5.16", "restore into a cluster of version 3.6 or 3.7"],
+  ["unknown", "3.5.16", "the data are of etcd unknown"],
+])("dataRefusal() of data of %s in members of %s is %s", (from, to, why) => {
+  if (why === undefined) expect(dataRefusal(from, to)).toBeUndefined();
+  else expect(dataRefusal(from, to)).toContain(why);
 });

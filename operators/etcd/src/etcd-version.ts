@@ -38,3 +38,21 @@ function refusalOf36(from: string, to: string): string | undefined {
   if (patch === undefined || !to.startsWith("3.6.") || Number(patch) >= patchBefore36) return undefined;
   return `members run ${from}, and only 3.5.${patchBefore36} and later can be upgraded to 3.6: go to such a version first`;
 }
+
+/**
+ * Why members of version `to` cannot start on a snapshot of version `from`; undefined when they can. The
+ * membership is not in it, so the rule of 3.6 for upgrades does not count. Patches of one minor have one
+ * format.
+ */
+export function dataRefusal(from: string, to: string): string | undefined {
+  const [major, minor] = numbersOf(from);
+  const [toMajor, toMinor] = numbersOf(to);
+  if (major === toMajor && (minor === toMinor || minor + 1 === toMinor)) return undefined;
+  const wanted = `${major}.${minor} or ${major}.${minor + 1}`;
+  return `the data are of etcd ${from}, and ${to} cannot start on them: restore into a cluster of version ${wanted}`;
+}
+
+function numbersOf(version: string): readonly [number, number] {
+  const [major, minor] = version.split(".").map(Number);
+  return [major ?? NaN, minor ?? NaN];
+}

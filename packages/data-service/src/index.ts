@@ -6,6 +6,8 @@ export { RestoreDrill } from "./kinds/restore-drill.ts";
 export { BackupStore } from "./kinds/backup-store.ts";
 export { ServiceBinding } from "./kinds/service-binding.ts";
 export { WorkloadBinding } from "./kinds/workload-binding.ts";
+export type { ExternalInstance } from "./kinds/external-instance.ts";
+export { externalInstance } from "./kinds/external-instance.ts";
 export type { InstanceReference } from "./kinds/instance.ts";
 export { instanceReference } from "./kinds/instance.ts";
 export { dataServiceControllers, dataServicePermissions, dataServiceWrites } from "./controllers.ts";
@@ -18,6 +20,7 @@ export type {
   DataFolder,
   DataFolderPaths,
   EngineControl,
+  ExternalSources,
   InstanceAccess,
   InstanceState,
   Rights,

@@ -82,7 +82,9 @@ test("a login from the Secret is used; a refused one needs no retry", async () =
   const folder = mkdtempSync(join(tmpdir(), "setpoint-etcd-"));
   try {
     await using member = await startMember({ login: { name: "backup", password: "x" } });
-    expect(await failure(take([member.endpoint], folder))).toMatch(/^SourceRefused: .*invalid auth token/);
+    expect(await failure(take([member.endpoint], folder))).toMatch(
+      /^SourceRefused: .*invalid auth token\. It asks for a login: username and password/,
+    );
     writeFileSync(join(folder, "username"), "backup\n");
     writeFileSync(join(folder, "password"), "x\n");
     expect((await take([member.endpoint], folder)).facts.position).toBe("5");

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createPlainServer } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,6 +9,7 @@ import { isTransferError } from "@setpoint/data-service/agent";
 import { systemClock, systemRandom } from "@setpoint/host/system";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EtcdConnection, readCredentials } from "./etcd-connection.ts";
+import { startMember } from "./snapshot.fixture.ts";
 
 const ports = { clock: systemClock, random: systemRandom };
 const lifetimeMs = 3_600_000;
@@ -34,17 +36,20 @@ afterAll(() => {
   server.close();
 });
 
-async function version(files: Readonly<Record<string, string>>): Promise<unknown> {
+function tlsEndpoint(): string {
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function version(files: Readonly<Record<string, string>>, endpoint = tlsEndpoint()): Promise<unknown> {
   rmSync(folder, { recursive: true });
   folder = mkdtempSync(join(tmpdir(), "setpoint-etcd-"));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const endpoint = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const connection = new EtcdConnection(endpoint, readCredentials(folder), new AbortController().signal);
   try {
     await connection.open();
     return (await connection.call("/v3/maintenance/status", {}))["version"];
   } catch (error) {
-    return isTransferError(error) ? error.reason : error;
+    return isTransferError(error) ? `${error.reason}: ${error.message}` : error;
   }
 }
 
@@ -58,10 +63,30 @@ test("a member that another authority vouches for is refused, and so is a client
   const own = leaf(authority);
   const other = leaf(stranger);
   const trusted = { "ca.crt": authority.certificate };
-  expect(await version({ "ca.crt": stranger.certificate, "tls.crt": own.certificate, "tls.key": own.key })).toBe(
-    "SourceUnreachable",
-  );
-  expect(await version({ ...trusted, "tls.crt": other.certificate, "tls.key": other.key })).toBe("SourceUnreachable");
-  expect(await version(trusted)).toBe("SourceUnreachable");
-  expect(await version({})).toBe("SourceUnreachable");
+  const vouched = /^SourceUnreachable: .*its certificate is not one that ca\.crt vouches for/;
+  // Node's server sends no alert; that of etcd is in an end-to-end test.
+  const asks = /^SourceUnreachable: .*(ECONNRESET|it asks for a client certificate)/;
+  const certificates = { "tls.crt": own.certificate, "tls.key": own.key };
+  expect(await version({ "ca.crt": stranger.certificate, ...certificates })).toMatch(vouched);
+  expect(await version({})).toMatch(vouched);
+  expect(await version({ ...trusted, "tls.crt": other.certificate, "tls.key": other.key })).toMatch(asks);
+  expect(await version(trusted)).toMatch(asks);
+});
+
+test("a URL with the wrong scheme is named as such", async () => {
+  await using plain = await startMember({});
+  expect(await version({}, plain.endpoint.replace("http:", "https:"))).toMatch(/its URL begins with http \(/);
+  expect(await version({}, tlsEndpoint().replace("https:", "http:"))).toMatch(/^SourceUnreachable: /);
+});
+
+test.each([
+  [{ status: 400, text: "Client sent an HTTP request to an HTTPS server.\n" }, /its URL begins with https\.$/],
+  [{ status: 404, text: "404 page not found\n" }, /older than 3\.4, or runs with --enable-grpc-gateway=false/],
+  [{ status: 502, text: "<html>" }, /it answered 502 without JSON/],
+])("the answer %j is not etcd's", async ({ status, text }, why) => {
+  const other = createPlainServer((_request, response) => void response.writeHead(status).end(text));
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  expect(await version({}, `http://127.0.0.1:${(other.address() as AddressInfo).port}`)).toMatch(why);
+  other.closeAllConnections();
+  other.close();
 });

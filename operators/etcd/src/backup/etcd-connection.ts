@@ -4,6 +4,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps, type RequestOptions } from "node:https";
 import { join } from "node:path";
 import { TransferError } from "@setpoint/data-service/agent";
+import { connectionFailure, foreignAnswer, refusalHint } from "./connection-failure.ts";
 import { sourceSecretKeys } from "./etcd-source.ts";
 
 /** A healthy member answers at once; a snapshot may be silent for longer. */
@@ -80,6 +81,9 @@ export class EtcdConnection {
       method: "POST",
       headers: {
         "content-type": "application/json",
+        // Without it, etcd takes the name in the member's own certificate for the user of a call without a
+        // token.
+        accept: "application/json",
         "content-length": Buffer.byteLength(payload),
         ...(this.#token === undefined ? {} : { authorization: this.#token }),
       },
@@ -102,27 +106,22 @@ export class EtcdConnection {
     try {
       answer = JSON.parse(text) as Json;
     } catch {
-      throw new TransferError("SourceUnreachable", `${this.endpoint}${path} answered ${status} without JSON.`);
+      const why = foreignAnswer(status, text);
+      throw new TransferError("SourceUnreachable", `Cannot read from etcd at ${this.endpoint}${path}: ${why}.`);
     }
     if (status === 200) return answer;
     const message = String(answer["message"] ?? answer["error"] ?? `status ${status}`).slice(0, 200);
     const refuses = /permission denied|authentication|auth token|user name is empty|invalid user/i.test(message);
     throw new TransferError(
       refuses ? "SourceRefused" : "SourceUnreachable",
-      `etcd at ${this.endpoint} answered: ${message}`,
+      `etcd at ${this.endpoint} answered: ${message}${refuses ? "." + refusalHint(message, this.#token !== undefined) : ""}`,
     );
   }
 }
 
 export function unreachable(endpoint: string, cause: unknown): TransferError {
-  const { code, message } = cause as { code?: string; message?: string };
-  return new TransferError(
-    "SourceUnreachable",
-    `Cannot read from etcd at ${endpoint}: ${code ?? message ?? "unknown error"}.`,
-    {
-      cause,
-    },
-  );
+  const why = connectionFailure(endpoint, cause);
+  return new TransferError("SourceUnreachable", `Cannot read from etcd at ${endpoint}: ${why}.`, { cause });
 }
 
 async function textOf(response: IncomingMessage, endpoint: string): Promise<string> {

@@ -15,6 +15,8 @@ import type { PinnedImages } from "../related-images.ts";
 import { memberImage } from "../resources/member-image.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { placeOf, withTlsMode } from "../resources/tls.ts";
+import { dataRefusal } from "../etcd-version.ts";
+import { externalEtcd } from "./external-etcd.ts";
 import { preparedFor, seedName } from "./restore-names.ts";
 
 /** The user of members, who must own the data. */
@@ -49,6 +51,9 @@ const engine: Omit<EngineControl<EtcdCluster>, "dataFolder"> = {
     spec.volumeClaimTemplate === undefined
       ? "data are restored onto a volume, and the spec has no volumeClaimTemplate"
       : undefined,
+  external: externalEtcd,
+  versionRefusal: ({ spec, status }, engineVersion) =>
+    dataRefusal(engineVersion, status?.currentVersion ?? spec.version),
   newInstance: (name, namespace, spec) =>
     // The server checks the merged spec when the object is created.
     EtcdCluster({ name, namespace, spec: spec as EtcdCluster["spec"] }),

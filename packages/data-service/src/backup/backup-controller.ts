@@ -11,7 +11,7 @@ import { storeRequest } from "../transfer/store-mounts.ts";
 import { transferPod } from "../transfer/transfer-pod.ts";
 import { type BackupActions, type BackupStatus, decideBackup } from "./decide-backup.ts";
 import { deleteStored } from "./delete-stored.ts";
-import { observeBackup, type SeenBackup } from "./seen-backup.ts";
+import { observeBackup, type SeenBackup, sourceOf } from "./seen-backup.ts";
 
 /** The controller of Backups whose instances are of this engine; it ignores all others. */
 export function backupController<Instance extends KubeObject>(
@@ -53,20 +53,20 @@ export function backupController<Instance extends KubeObject>(
 async function startTransfer(
   { pod, task, object }: BackupActions["startTransfer"],
   { create }: ReconcileContext,
-  { backup, store, image, instance }: SeenBackup,
+  seen: SeenBackup,
   engine: string,
 ): Promise<Result | void> {
+  const { backup, store, image } = seen;
   const { namespace = "" } = backup.metadata;
   const takes = task === "backup";
+  const source = sourceOf(seen);
   // Without them the decision is to wait.
-  if (store === undefined || image === undefined || (takes && instance === undefined)) return;
+  if (store === undefined || image === undefined || (takes && source === undefined)) return;
   const target = { engine, store: storeRequest(store), object };
   const transfer = {
     ...{ name: pod, namespace, owner: "backup", store, image, deadlineSeconds: backup.spec.deadlineSeconds },
-    request: takes
-      ? { task, ...target, source: instance?.source.request }
-      : { task, ...target, expected: expectedOf(backup) },
-    sourceSecrets: takes ? instance?.source.secretNames : undefined,
+    request: takes ? { task, ...target, source: source?.request } : { task, ...target, expected: expectedOf(backup) },
+    sourceSecrets: takes ? source?.secretNames : undefined,
   };
   await create(transferPod(transfer));
 }

@@ -34,7 +34,9 @@ export function decideBackup(seen: SeenBackup): BackupDecision {
     ...withoutConditions(backup.status ?? { phase: "Pending", startedAt: timestampAt(nowMs) }),
     observedGeneration: backup.metadata.generation,
   };
-  return isFinished(backup) ? { status, step: rest() } : transferring(seen, status);
+  if (isFinished(backup)) return { status, step: rest() };
+  const refusal = seen.external?.refusal;
+  return refusal === undefined ? transferring(seen, status) : failed(seen, status, refusal);
 }
 
 function withoutConditions(whole: NonNullable<Backup["status"]>): BackupStatus {
@@ -96,7 +98,7 @@ function start(
       phase,
       message,
       object,
-      instanceUID: status.instanceUID ?? seen.instance?.uid,
+      instanceUID: status.instanceUID ?? (seen.external === undefined ? seen.instance?.uid : undefined),
     },
     step: act<BackupActions, "startTransfer">("startTransfer", { pod, task, object }, `${task}: ${message}`),
   };
@@ -113,28 +115,35 @@ function late(seen: SeenBackup, status: BackupStatus, why = "nothing was tried")
 
 /** Why a transfer cannot begin now. */
 function blockedBy(seen: SeenBackup, task: "backup" | "verify", pod: string): string | undefined {
-  const { backup, store, image, instance, ahead } = seen;
-  const { spec, status } = backup;
+  const { backup, store, image, ahead } = seen;
+  const { spec } = backup;
   if (image === undefined || image === "")
     return "the operator does not know its own image, which transfer pods run: set the environment variable SETPOINT_OPERATOR_IMAGE of the operator";
   if (store === undefined) return `BackupStore "${spec.store}" does not exist`;
   const writer = otherWriter(seen, pod);
   if (writer !== undefined) return `pod "${writer}" of an earlier attempt has not stopped`;
   if (task === "verify") return undefined;
+  const waitingFor = seen.external === undefined ? blockedByInstance(seen) : undefined;
+  if (waitingFor !== undefined) return waitingFor;
+  return ahead === undefined ? undefined : `Backup "${ahead}" of the same instance is older and not finished`;
+}
+
+/** Why the instance gives no data now. */
+function blockedByInstance({ backup: { spec, status }, instance }: SeenBackup): string | undefined {
   const what = `${spec.instance.kind} "${spec.instance.name}"`;
   if (instance === undefined) return `${what} does not exist`;
   if (status?.instanceUID !== undefined && status.instanceUID !== instance.uid)
     return `${what} is another one than that of the first attempt: it was deleted and created again`;
-  if (!instance.state.serving)
-    return `${what} does not serve${instance.state.waitingFor === undefined ? "" : `: ${instance.state.waitingFor}`}`;
-  return ahead === undefined ? undefined : `Backup "${ahead}" of the same instance is older and not finished`;
+  if (instance.state.serving) return undefined;
+  return `${what} does not serve${instance.state.waitingFor === undefined ? "" : `: ${instance.state.waitingFor}`}`;
 }
 
 /** Below the instance's UID, because a later instance of that name is another one. */
-function objectOf({ backup, instance }: SeenBackup): string {
+function objectOf({ backup, instance, external }: SeenBackup): string {
   const { uid, namespace = "" } = backup.metadata;
   const { kind, name } = backup.spec.instance;
-  return `${kind.toLowerCase()}/${namespace}/${name}/${instance?.uid ?? ""}/${uid}`;
+  const instanceUID = external === undefined ? (instance?.uid ?? "") : "external";
+  return `${kind.toLowerCase()}/${namespace}/${name}/${instanceUID}/${uid}`;
 }
 
 function waiting(

@@ -7,6 +7,11 @@ import { transferName } from "../transfer/attempt.ts";
 import { observeTransfer, type SeenTransfer } from "../transfer/observe-transfer.ts";
 import { transferResult } from "../transfer/transfer-result.ts";
 
+/** An instance that no operator runs: how a transfer pod reaches it, or why none can. */
+export type SeenExternal =
+  | { readonly refusal: string; readonly source?: undefined }
+  | { readonly refusal?: undefined; readonly source: SnapshotSource };
+
 /** Everything that decides about a Backup. */
 export interface SeenBackup {
   readonly backup: Stored<Backup>;
@@ -16,6 +21,8 @@ export interface SeenBackup {
   readonly instance:
     | { readonly uid: string; readonly state: InstanceState; readonly source: SnapshotSource }
     | undefined;
+  /** What `spec.external` means to the engine; undefined in a Backup without it. */
+  readonly external: SeenExternal | undefined;
   /** The image of transfer pods; undefined when the operator does not know it. */
   readonly image: string | undefined;
   /** The transfer of the current attempt. */
@@ -54,11 +61,28 @@ export async function observeBackup<Instance extends KubeObject>(
       instance === undefined
         ? undefined
         : { uid: instance.metadata.uid, state: engine.state(instance), source: engine.source(instance) },
+    external: externalOf(backup, engine),
     image,
     transfer: isFinished(backup) ? { state: "missing" } : await currentTransfer(backup, context),
     pods: context.children.list(Pod),
     ahead: aheadOf(backup, context.list(Backup)),
   };
+}
+
+function externalOf<Instance extends KubeObject>(
+  { spec: { external } }: Backup,
+  engine: EngineControl<Instance>,
+): SeenExternal | undefined {
+  if (external === undefined) return undefined;
+  if (engine.external === undefined)
+    return { refusal: `the operator of ${engine.kind.kind} cannot back up an instance that no operator runs` };
+  const refusal = engine.external.refusal(external);
+  return refusal === undefined ? { source: engine.external.source(external) } : { refusal };
+}
+
+/** Where the data come from; undefined while that is not known. */
+export function sourceOf({ external, instance }: SeenBackup): SnapshotSource | undefined {
+  return external === undefined ? instance?.source : external.source;
 }
 
 function currentTransfer(backup: Stored<Backup>, context: ReconcileContext): Promise<SeenTransfer> {

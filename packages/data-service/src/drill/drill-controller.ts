@@ -66,7 +66,9 @@ function observeDrill<Instance extends KubeObject>(
   return {
     drill,
     nowMs: clock.now(),
-    backups: list(Backup).filter(({ spec }) => isOf(engine, spec.instance) && spec.instance.name === name),
+    backups: list(Backup).filter(
+      ({ spec }) => isOf(engine, spec.instance) && spec.instance.name === name && spec.external === undefined,
+    ),
     restore,
     hasInstance: instance !== undefined && instance.metadata.uid === restore?.status?.instanceUID,
   };

@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "setpoint";
+import type { ExternalInstance } from "../kinds/external-instance.ts";
 
 /**
  * What a data service looks like from outside, whatever its engine. All of it comes from the instance's own
@@ -27,6 +28,14 @@ export interface SnapshotSource {
   readonly request: unknown;
   /** Secrets whose files the pod gets in one folder: client certificates, passwords. */
   readonly secretNames?: readonly string[];
+}
+
+/** How an engine reads data of instances that no operator runs. */
+export interface ExternalSources {
+  /** Why a client cannot connect with this; undefined when one may try. */
+  refusal(external: ExternalInstance): string | undefined;
+  /** As the engine's own source, with the Secrets that `external` names. */
+  source(external: ExternalInstance): SnapshotSource;
 }
 
 /** What turns a snapshot file into the data folder of the first member, inside of a pod. */
@@ -98,8 +107,12 @@ export interface EngineControl<Instance extends KubeObject> {
   readonly kind: KindRef<Instance>;
   state(instance: Stored<Instance>): InstanceState;
   source(instance: Stored<Instance>): SnapshotSource;
+  /** Absent when the engine cannot back up instances that no operator runs. */
+  readonly external?: ExternalSources;
   /** Why data cannot be restored into an instance with this spec; undefined when they can. */
   refusal?(instance: Instance): string | undefined;
+  /** Why the instance cannot take data of an instance with this version; undefined when it can. */
+  versionRefusal?(instance: Instance, engineVersion: string): string | undefined;
   /**
    * The data folder that a new first member starts from. `restoreId` makes its name, so that a repeated call
    * gives the same.

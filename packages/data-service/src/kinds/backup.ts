@@ -1,11 +1,17 @@
 /** The kind Backup: one backup of one instance in one store. */
 import { age, conditions, defineKind, type ObjectOf, rule } from "setpoint";
 import { z } from "zod";
+import { externalInstance } from "./external-instance.ts";
 import { instanceReference } from "./instance.ts";
 
 const spec = z.object({
   instance: instanceReference,
   store: z.string().min(1).max(253).describe("The BackupStore, in the same namespace."),
+  external: externalInstance
+    .optional()
+    .describe(
+      "Back up this instance, which no operator runs, in place of spec.instance: to move its data into a new instance. spec.instance.name is then the name that its data have in the store; no object needs to have it.",
+    ),
   deletionPolicy: z
     .enum(["Delete", "Retain"])
     .default("Delete")
@@ -68,7 +74,7 @@ export const Backup = defineKind({
   rules: [
     rule("size(self.metadata.name) <= 200", "the name may have at most 200 characters, because pods' names add to it"),
     rule(
-      "self.spec.instance == oldSelf.spec.instance && self.spec.store == oldSelf.spec.store",
+      "self.spec.instance == oldSelf.spec.instance && self.spec.store == oldSelf.spec.store && has(self.spec.external) == has(oldSelf.spec.external) && (!has(self.spec.external) || self.spec.external == oldSelf.spec.external)",
       "immutable: create another Backup instead",
     ),
   ],

@@ -38,7 +38,13 @@ function seen(serving: boolean, claim: SeenRestore["claim"]): SeenRestore {
       mark: { id, state: "start" },
     },
     transfer: { state: "missing" },
-    ...{ backup: undefined, store: undefined, refusal: undefined, original: undefined },
+    ...{
+      backup: undefined,
+      store: undefined,
+      refusal: undefined,
+      versionRefusal: () => undefined,
+      original: undefined,
+    },
     ...{ safetyBackup: undefined, ahead: undefined },
   };
 }

@@ -113,6 +113,8 @@ function pending(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
 
 function verifying(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
   return transferring(seen, status, "verify", ({ backup }) => {
+    const refusal = backup === undefined ? undefined : seen.versionRefusal(backup.engineVersion);
+    if (refusal !== undefined) return failed(seen, status, refusal);
     const facts = { sha256: backup?.sha256, position: backup?.position, takenAt: backup?.takenAt };
     const known = { ...status, ...facts, encryptionKey: backup?.encryptionKey };
     if (seen.restore.spec.newInstance !== undefined)

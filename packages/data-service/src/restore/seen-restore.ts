@@ -32,6 +32,8 @@ export interface SeenRestore<Instance extends KubeObject = KubeObject> {
   readonly target: SeenInstance<Instance> | undefined;
   /** Why the engine cannot restore into it. */
   readonly refusal: string | undefined;
+  /** Why the instance cannot take data of this version; undefined when it can. */
+  readonly versionRefusal: (engineVersion: string) => string | undefined;
   /** The instance that the data are of. */
   readonly original: Stored<Instance> | undefined;
   readonly safetyBackup: Stored<Backup> | undefined;
@@ -88,6 +90,8 @@ export async function observeRestore<Instance extends KubeObject>(
   const backup = source.backup === undefined ? undefined : context.get(Backup, source.backup, namespace);
   const storeName = restore.status?.store ?? source.stored?.store ?? backup?.spec.store ?? "";
   const target = await observeTarget(restore, context, engine);
+  const original = context.get(engine.kind, instance.name, namespace);
+  const destination = { target, original, engine };
   const pod = transferPodOf(restore);
   return {
     restore,
@@ -97,8 +101,9 @@ export async function observeRestore<Instance extends KubeObject>(
     backup,
     store: context.get(BackupStore, storeName, namespace),
     target,
-    refusal: refusalOf(restore, target, context, engine),
-    original: context.get(engine.kind, instance.name, namespace),
+    refusal: refusalOf(restore, destination, (each) => engine.refusal?.(each)),
+    versionRefusal: (version) => refusalOf(restore, destination, (each) => engine.versionRefusal?.(each, version)),
+    original,
     safetyBackup: context.get(Backup, safetyBackupName(restore), namespace),
     transfer:
       pod === undefined
@@ -130,17 +135,22 @@ async function observeTarget<Instance extends KubeObject>(
   return { object, uid: object.metadata.uid, state: engine.state(object), mark: restoreMarkOf(object) };
 }
 
+interface Destination<Instance extends KubeObject> {
+  readonly target: SeenInstance<Instance> | undefined;
+  readonly original: Stored<Instance> | undefined;
+  readonly engine: EngineControl<Instance>;
+}
+
+/** Why `refuses` refuses the instance that the data are restored into, or that the restore would create. */
 function refusalOf<Instance extends KubeObject>(
   restore: Stored<Restore>,
-  target: SeenInstance<Instance> | undefined,
-  context: ReconcileContext,
-  engine: EngineControl<Instance>,
+  { target, original, engine }: Destination<Instance>,
+  refuses: (instance: Instance) => string | undefined,
 ): string | undefined {
-  if (target !== undefined) return engine.refusal?.(target.object);
+  if (target !== undefined) return refuses(target.object);
   if (restore.spec.newInstance === undefined) return undefined;
-  const original = context.get(engine.kind, restore.spec.instance.name, restore.metadata.namespace);
   try {
-    return engine.refusal?.(createdInstance(restore, original, engine));
+    return refuses(createdInstance(restore, original, engine));
   } catch (error) {
     // The fields that the new instance lacks.
     if (isSetpointError(error)) return error.message;

@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 
 test("metrics are printed in Prometheus' text format", () => {
   const metrics = createMetrics();
-  metrics.counter("requests_total", "Requests.").add(2, { code: "200", method: 'G"ET' });
+  metrics.counter("requests_total", "Requests.").add(2, { code: "200", method: 'G"E\\T\n' });
   metrics.histogram("seconds", "Duration.", [0.1, 1]).observe(0.5);
   expect(metrics.expose()).toBe(`# HELP requests_total Requests.
 # TYPE requests_total counter
-requests_total{code="200",method="G\\"ET"} 2
+requests_total{code="200",method="G\\"E\\\\T\\n"} 2
 # HELP seconds Duration.
 # TYPE seconds histogram
 seconds_bucket{le="0.1"} 0

@@ -104,7 +104,7 @@ export class ControllerRunner {
     const wake = (key: NamespacedName, priority?: Priority): boolean => this.#enqueueOwn(storeKey(key), priority);
     const shared = { host, log, controller: name, kind, cache: this.cache, wake };
     this.#sources = sources.map((source) => new SourceRunner(source, shared));
-    this.#stopCounting = host.metrics.onExpose(() => this.#countPaused());
+    this.#stopCounting = host.metrics.onExpose(() => this.#count());
     this.#stopGauges = this.#publishGauges();
     handlers.register();
     signal.addEventListener("abort", () => this.#closing.abort(signal.reason), { once: true });
@@ -159,14 +159,14 @@ export class ControllerRunner {
     this.queue.close();
     this.#closing.abort(new SetpointError(errStopped, "the controller has stopped"));
     this.#reconciler.protections.close();
-    this.#countPaused();
-    this.#stopCounting();
     this.#stopGauges();
     await Promise.all([
       this.#workers.allEnded(),
       ...this.#sources.map((source) => source.stop()),
       this.#daemons?.stopAll(),
     ]);
+    this.#count();
+    this.#stopCounting();
   }
 
   /** Whether the sources work. */
@@ -227,7 +227,9 @@ export class ControllerRunner {
     });
   }
 
-  #countPaused(): void {
+  /** Writes the metrics that a scrape reads. */
+  #count(): void {
+    this.#reconciler.metrics.workersInUse(this.#workers.activeCount);
     const count = [...this.#states.values()].filter((state) => state.isPaused).length;
     this.#reconciler.host.metrics
       .gauge("setpoint_paused_objects", "Objects that are not reconciled because a person paused them.")

@@ -1,4 +1,4 @@
-import type { MetricLabels, Metrics } from "@setpoint/host";
+import type { Metrics } from "@setpoint/host";
 
 /** Seconds; as controller-runtime's. */
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -7,22 +7,16 @@ const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 export type RunEnd = "success" | "error" | "requeue" | "requeue_after";
 
 export interface ControllerMetrics {
-  started(activeCount: number): void;
-  ended(end: RunEnd, durationMs: number, activeCount: number): void;
+  ended(end: RunEnd, durationMs: number): void;
   failed(isTerminal: boolean): void;
   timedOut(): void;
+  /** Called before a scrape. */
+  workersInUse(count: number): void;
 }
 
 /** The metrics of one controller, under controller-runtime's names. */
 export function createControllerMetrics(metrics: Metrics, controller: string, concurrency: number): ControllerMetrics {
   const labels = { controller };
-  // The same objects again and again, so that a registry finds their series at once.
-  const ends: Readonly<Record<RunEnd, MetricLabels>> = {
-    success: { controller, result: "success" },
-    error: { controller, result: "error" },
-    requeue: { controller, result: "requeue" },
-    requeue_after: { controller, result: "requeue_after" },
-  };
   const total = metrics.counter("controller_runtime_reconcile_total", "Total number of reconciliations per controller");
   const errors = metrics.counter(
     "controller_runtime_reconcile_errors_total",
@@ -46,13 +40,12 @@ export function createControllerMetrics(metrics: Metrics, controller: string, co
     .gauge("controller_runtime_max_concurrent_reconciles", "Maximum number of concurrent reconciles per controller")
     .set(concurrency, labels);
   return {
-    started: (activeCount) => active.set(activeCount, labels),
-    ended(end, durationMs, activeCount) {
-      total.add(1, ends[end]);
+    ended(result, durationMs) {
+      total.add(1, { controller, result });
       duration.observe(durationMs / 1_000, labels);
-      active.set(activeCount, labels);
     },
     timedOut: () => timeouts.add(1, labels),
     failed: (isTerminal) => (isTerminal ? terminal : errors).add(1, labels),
+    workersInUse: (count) => active.set(count, labels),
   };
 }

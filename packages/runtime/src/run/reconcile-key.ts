@@ -87,7 +87,6 @@ async function run(keyRun: KeyRun, on: Reconciler): Promise<RunVerdict | undefin
   if (!isDeleting) daemons?.ensure(key, object);
 
   const startedMs = host.clock.monotonic();
-  metrics.started(worker.activeCount());
   const begun = { key, reconcileID, ...state.causes.take() };
   const supervised = supervisor.begin(begun, (request, answer) => ownWrites.answered(request, answer));
   const deadline = createRunDeadline({ definition, host, log, metrics, worker, signal: supervised.signal });
@@ -100,9 +99,7 @@ async function run(keyRun: KeyRun, on: Reconciler): Promise<RunVerdict | undefin
   started.calls.end();
   deadline?.end();
   supervised.ended(verdict);
-  // Its worker is free from now on, unless it was given to other keys already.
-  const activeCount = worker.activeCount() - (deadline?.isIgnored === true ? 0 : 1);
-  metrics.ended(verdict.end, host.clock.monotonic() - startedMs, activeCount);
+  metrics.ended(verdict.end, host.clock.monotonic() - startedMs);
   return verdict;
 }
 

@@ -50,11 +50,16 @@ test("a run that ignores its time does not hold up other keys for ever, and its 
   expect(begun.filter((name) => name === stuck).length).toBe(2);
 });
 
-test("a run that ends after its worker was given to others is not taken off the workers in use once more", async () => {
+test("workers in use are counted at a scrape; one that was given to other keys is free", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const { definition } = noting(world, { timeoutMs: 1_000, reconcile: () => sleep(world.host.clock, 30_000) });
   const manager = world.start([definition]);
+  const inUse = (count: number): string => `controller_runtime_active_workers{controller="candy"} ${count}\n`;
+  await world.run(5_000);
+  expect(manager.metrics()).toContain(inUse(1));
+  await world.run(5_000);
+  expect(manager.metrics()).toContain(inUse(0));
   await world.run(60_000);
-  expect(manager.metrics()).toContain('controller_runtime_active_workers{controller="candy"} 0');
+  expect(manager.metrics()).toContain(inUse(0));
 });

@@ -49,7 +49,6 @@ export class RunDeadline {
   readonly #options: RunDeadlineOptions;
   readonly #onAbort = (): void => this.#stopper.abort(this.#options.signal.reason);
   #timer: Timer;
-  #isIgnored = false;
 
   constructor(options: RunDeadlineOptions) {
     this.#options = options;
@@ -62,11 +61,6 @@ export class RunDeadline {
     return this.#stopper.signal;
   }
 
-  /** Whether its worker was given to others. */
-  get isIgnored(): boolean {
-    return this.#isIgnored;
-  }
-
   end(): void {
     this.#timer.cancel();
     this.#options.signal.removeEventListener("abort", this.#onAbort);
@@ -77,9 +71,6 @@ export class RunDeadline {
     const message = `Cannot continue the reconcile: it took ${timeoutMs} ms, the limit of timeoutMs`;
     this.#stopper.abort(new SetpointError(errReconcileTimeout, message));
     onTimeout();
-    this.#timer = clock.setTimer(() => {
-      this.#isIgnored = true;
-      onIgnored();
-    }, graceMs);
+    this.#timer = clock.setTimer(onIgnored, graceMs);
   }
 }

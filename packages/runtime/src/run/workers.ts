@@ -5,8 +5,6 @@ import type { WorkQueue } from "../queue/work-queue.ts";
 export interface Worker {
   /** Gives the worker to another key: when the run has ended, or when it does not end. */
   release(this: void): void;
-  /** Workers of the controller that have a key. */
-  activeCount(this: void): number;
 }
 
 /** Where the keys come from, and what is done with them. */
@@ -90,7 +88,7 @@ export class Workers {
       this.#activeCount--;
       this.#pump();
     };
-    const work = this.#options.work(key, { release, activeCount: () => this.#activeCount });
+    const work = this.#options.work(key, { release });
     this.#inFlight.add(work);
     void work.then(() => this.#inFlight.delete(work));
   }

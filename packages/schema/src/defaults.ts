@@ -29,12 +29,12 @@ class DefaultsWalk {
   }
 
   #fillObject({ properties = {}, additionalProperties }: StructuralSchema, object: Record<string, unknown>): void {
-    for (const key of Object.keys(properties)) {
-      const property = properties[key] ?? {};
-      const isMissing = !Object.hasOwn(object, key) || object[key] === undefined;
-      if (isMissing ? property.default !== undefined : replacesNull(property, object[key]))
-        setOwn(object, key, this.#defaultOf(property));
-      if (Object.hasOwn(object, key)) this.fill(property, object[key]);
+    for (const [key, property] of Object.entries(properties)) {
+      const present = Object.hasOwn(object, key) ? object[key] : undefined;
+      const isMissing = present === undefined && property.default !== undefined;
+      const value = isMissing || replacesNull(property, present) ? this.#defaultOf(property) : present;
+      if (value !== present) setOwn(object, key, value);
+      this.fill(property, value);
     }
     if (typeof additionalProperties !== "object") return;
     for (const [key, value] of Object.entries(object)) {

@@ -85,7 +85,7 @@ describe("a spec that cannot be had is refused by kubectl apply, with the field'
     [
       "no volumes any more",
       version,
-      "spec.volumeClaimTemplate: Invalid value: members keep the volumes that they were made with: only the storage of volumeClaimTemplate may change, and only grow",
+      "spec.volumeClaimTemplate: Invalid value: members keep the volumes that they were made with: a cluster with volumes needs a plan or volumeClaimTemplate, and one without volumes cannot get either",
     ],
   ])("of a running cluster: %s", async (_, spec, message) => {
     const before = await specs();

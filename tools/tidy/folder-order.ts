@@ -15,7 +15,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ...["run", "sources", "handlers", "coordination", "why", "webhook", "manager"],
   ],
   "packages/data-service": [
-    ...["kinds", "engine", "storage", "format", "agent", "tls", "versions", "transfer"],
+    ...["kinds", "engine", "storage", "format", "agent", "tls", "versions", "plans", "transfer"],
     ...["backup", "plan", "restore", "drill", "binding", "operations", "acceptance"],
   ],
   "packages/process-node": [

@@ -3,10 +3,12 @@
  * only write EtcdClusters must get nothing but etcd by them: no other image, no traffic of other Services, no
  * agent that reacts to a label or an annotation, no reserved node.
  */
-import type { Service } from "setpoint/kinds";
+import type { PersistentVolumeClaim, Service } from "setpoint/kinds";
 import { nextCronRun } from "setpoint/sources";
+import { acceptPlan, type FieldRefusal, type RecordedPlan } from "./accepted-plan.ts";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
+import { type EtcdPlan, etcdPlans } from "./etcd-plans.ts";
 import type { PinnedImages } from "./related-images.ts";
 import { defaultRepository } from "./etcd-cluster.ts";
 
@@ -17,36 +19,45 @@ export interface AcceptanceOptions {
   readonly pinnedImages: PinnedImages;
   /** Domains of labels and annotations that members' pods may have, besides names without a domain. */
   readonly metadataDomains: readonly string[];
+  /** Sizes that `spec.plan` may name. */
+  readonly plans: readonly EtcdPlan[];
 }
 
 export const acceptanceDefaults: AcceptanceOptions = {
   pinnedImages: new Map(),
   imageRepositories: [defaultRepository, "gcr.io/etcd-development/etcd", "registry.k8s.io/etcd"],
   metadataDomains: ["app.kubernetes.io", "prometheus.io"],
+  plans: etcdPlans,
 };
 
-/** A field that the operator does not take over, and why. */
-export interface FieldRefusal {
-  readonly field: string;
-  readonly why: string;
-}
-
 export interface AcceptedSpec {
-  /** The cluster without what was refused. */
+  /** The cluster with what its plan gives, and without what was refused. */
   readonly cluster: EtcdCluster;
+  /** The plan in force, for the status. */
+  readonly plan: RecordedPlan;
   readonly refusals: readonly FieldRefusal[];
 }
 
 type PodSpec = NonNullable<EtcdCluster["spec"]["pod"]>;
 
-/** `services` are those of the cluster's namespace, its own among them. */
+/** What decides about a spec besides itself. */
+export interface SpecSurroundings {
+  /** Those of the cluster's namespace, its own among them. */
+  readonly services: readonly Service[];
+  /** Those of the cluster's members. */
+  readonly volumes: readonly PersistentVolumeClaim[];
+  readonly nowMs: number;
+}
+
 export function acceptSpec(
-  cluster: EtcdCluster,
-  services: readonly Service[],
+  wanted: EtcdCluster,
+  { services, volumes, nowMs }: SpecSurroundings,
   options: AcceptanceOptions = acceptanceDefaults,
 ): AcceptedSpec {
+  const { cluster, record: plan, refusals: ofPlan } = acceptPlan(wanted, volumes, options.plans, nowMs);
   const { pod = {}, imageRepository, options: ofEtcd } = cluster.spec;
   const refusals = [
+    ...ofPlan,
     ...imageRefusals(imageRepository, options),
     ...optionRefusals(ofEtcd),
     ...variableRefusals(pod.env),
@@ -56,7 +67,7 @@ export function acceptSpec(
     ...affinityRefusals(pod.affinity),
     ...scheduleRefusals(cluster),
   ];
-  return refusals.length === 0 ? { cluster, refusals } : { cluster: without(cluster, refusals, options), refusals };
+  return { cluster: refusals.length === 0 ? cluster : without(cluster, refusals, options), plan, refusals };
 }
 
 function without(

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 import { defragmentationStatus, maintenanceSpec } from "./maintenance.ts";
 import { healingSpec, slowDisksStatus } from "./healing.ts";
+import { planSpec, planStatus } from "./etcd-plans.ts";
 import { tuningSpec, tuningStatus } from "./tuning.ts";
 import { latestRevision, quorumRecoverySpec, quorumRecoveryStatus } from "./quorum-recovery.ts";
 
@@ -29,7 +30,7 @@ const storage = z
       })
       .describe("The resources of each claim."),
   })
-  .describe("The claim that each member gets. Without it a member's data live as long as its pod.");
+  .describe("The claim that each member gets. Without it and without a plan a member's data live as long as its pod.");
 
 /** Bounds what the rule about options may cost. */
 const optionsMax = 40;
@@ -128,6 +129,7 @@ const spec = z.object({
     .describe(
       "Where etcd's images come from, one of the repositories that the operator may use; the tag is the version with a v before it.",
     ),
+  plan: planSpec,
   volumeClaimTemplate: storage.optional(),
   deletionPolicy: z
     .enum(["Delete", "Retain"])
@@ -187,6 +189,7 @@ const status = z.object({
   leader: z.string().optional(),
   currentVersion: z.string().max(versionLengthMax).optional().describe("The lowest version that a member runs."),
   targetVersion: z.string().optional().describe("The version that members are brought to."),
+  plan: planStatus.optional(),
   tls: z
     .object({
       certificatesEnd: z.string().optional().describe("When the first certificate ends; it is renewed long before."),
@@ -226,7 +229,7 @@ const status = z.object({
     })
     .optional()
     .describe("The restore whose data the members have, and what the cluster was before it."),
-  restarting: z.string().optional().describe("The member that restarts to get changes of pod and options."),
+  restarting: z.string().optional().describe("The member that restarts to get changes of plan, pod and options."),
   plannedSteps: z
     .array(
       z.object({
@@ -264,6 +267,7 @@ const running = "self.status.currentVersion";
 
 const template = "self.spec.volumeClaimTemplate";
 const oldTemplate = "oldSelf.spec.volumeClaimTemplate";
+const hasVolumes = (self: string): string => `(has(${self}.spec.volumeClaimTemplate) || has(${self}.spec.plan))`;
 const sameVolumes = [
   `${template}.accessModes == ${oldTemplate}.accessModes`,
   `has(${template}.storageClassName) == has(${oldTemplate}.storageClassName)`,
@@ -286,13 +290,19 @@ export const EtcdCluster = defineKind({
     Ready: "status.readyMembers",
     Version: "status.currentVersion",
     Phase: "status.phase",
+    Plan: { path: "status.plan.name", priority: 1 },
     Waiting: { path: "status.waitingFor.what", priority: 1 },
     Age: age(),
   },
   rules: [
     rule("size(self.metadata.name) <= 52", "the name may have at most 52 characters, because members' names add to it"),
     rule(
-      `has(self.spec.volumeClaimTemplate) == has(oldSelf.spec.volumeClaimTemplate) && (!has(self.spec.volumeClaimTemplate) || (${sameVolumes}))`,
+      `${hasVolumes("self")} == ${hasVolumes("oldSelf")}`,
+      "members keep the volumes that they were made with: a cluster with volumes needs a plan or volumeClaimTemplate, and one without volumes cannot get either",
+      { fieldPath: ".spec.volumeClaimTemplate" },
+    ),
+    rule(
+      `!has(${template}) || !has(${oldTemplate}) || (${sameVolumes})`,
       "members keep the volumes that they were made with: only the storage of volumeClaimTemplate may change, and only grow",
       { fieldPath: ".spec.volumeClaimTemplate" },
     ),

@@ -6,6 +6,7 @@ import { EtcdCluster } from "./etcd-cluster.ts";
 import type { EtcdConnections } from "./controller/connections.ts";
 import { labels } from "./member-names.ts";
 import { memberEndpoint } from "./resources/member-pod.ts";
+import { wantsVolumes } from "./resources/member-volume.ts";
 import { withTlsMode } from "./resources/tls.ts";
 
 /** The status of the cluster follows etcd within ten seconds. */
@@ -80,7 +81,7 @@ async function request(
 
 async function hibernate(cluster: Stored<EtcdCluster>, context: ReconcileContext): Promise<OperationReport> {
   const { spec, status } = cluster;
-  if (spec.volumeClaimTemplate === undefined)
+  if (!wantsVolumes(cluster))
     return { state: "rejected", reason: "NoVolumes", message: "Members keep their data in their pods" };
   if (!spec.hibernated) await hibernated(cluster, true, context);
   if (status?.phase === "Hibernated") return { state: "done", message: "All members have stopped; volumes are kept" };

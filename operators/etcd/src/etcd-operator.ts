@@ -77,7 +77,7 @@ export function etcdOperator(
     conditions: etcdConditions,
     objectMetrics: etcdMetrics,
   });
-  const engine = etcdEngine(accepted.pinnedImages, gateway);
+  const engine = etcdEngine(accepted, gateway);
   const acceptance = etcdAcceptance(engine);
   const controllers = [
     etcdClusters,

@@ -37,6 +37,8 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       // The model of etcd takes a stop of all members for a fault of the operator.
       "spec.hibernated": [false],
       "spec.version": ["3.5.16"],
+      "spec.plan": ["small"],
+      "spec.auth.enabled": [true],
       "spec.pod.resources.requests": [{ memory: "64Mi" }],
       "spec.pod.resources.limits": [{ memory: "640Mi" }],
       "spec.pod.nodeSelector": [{ disk: "fast" }],

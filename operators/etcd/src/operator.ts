@@ -4,6 +4,7 @@
  */
 import { etcdOperator } from "./etcd-operator.ts";
 import { httpGateway } from "./gateway/http-gateway.ts";
+import { plansOf } from "./etcd-plans.ts";
 import { pinnedImages } from "./related-images.ts";
 
 /**
@@ -14,6 +15,7 @@ const listed = process.env["ETCD_IMAGE_REPOSITORIES"] ?? "";
 const repositories = listed.split(",").map((each) => each.trim());
 const accepts = {
   pinnedImages: pinnedImages(process.env),
+  plans: plansOf(process.env),
   ...(listed === "" ? {} : { imageRepositories: repositories }),
 };
 

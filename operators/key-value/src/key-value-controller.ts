@@ -1,9 +1,9 @@
 /** Keeps one pod on the claim with the data, and follows restores. */
-import { restoreMarkOf, type RestoreMark } from "@setpoint/data-service";
+import { choosePlan, restoreMarkOf, type RestoreMark } from "@setpoint/data-service";
 import { type ConditionInit, controller, type ReconcileContext, type Stored } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { KeyValueStore } from "./key-value-store.ts";
-import { claimOf, keyValueClaim, serverPod } from "./resources.ts";
+import { claimOf, keyValueClaim, keyValuePlans, serverPod } from "./resources.ts";
 
 type Status = Omit<NonNullable<KeyValueStore["status"]>, "conditions">;
 type Claims = Pick<Status, "claim" | "previousClaim" | "restored">;
@@ -15,12 +15,15 @@ export const keyValueStores: ReturnType<typeof controller> = controller(KeyValue
     const mark = restoreMarkOf(store);
     const pod = context.get(Pod, `${name}-0`, namespace);
     const claims = claimsFor(store, mark);
+    const hasClaim = context.get(PersistentVolumeClaim, claims.claim ?? "", namespace) !== undefined;
+    const plan = hasClaim ? undefined : store.spec.plan;
+    const { refusal } = choosePlan(keyValuePlans, plan, undefined, context.host.clock.now());
     const isRunning = mark?.state !== "waiting" && mark?.state !== "stop";
     const status = statusOf(store, isRunning ? pod : undefined, claims);
-    context.condition(available(status));
+    context.condition(available(status, refusal));
     // The status comes first: it says which claim has the data.
     await context.status({ ...status, ...stoppedFor(pod, mark) });
-    if (isRunning) await run(store, pod, claims.claim ?? "", context);
+    if (isRunning && refusal === undefined) await run(store, pod, claims.claim ?? "", context);
     else if (pod !== undefined) await stop(pod, context);
     if (mark?.state === "done" && claims.previousClaim !== undefined) await drop(claims.previousClaim, store, context);
     return context.awaitChange();
@@ -48,7 +51,8 @@ function statusOf(store: Stored<KeyValueStore>, pod: Stored<Pod> | undefined, cl
   return { ...claims, observedGeneration: store.metadata.generation, serving, podIP };
 }
 
-function available({ serving }: Status): ConditionInit {
+function available({ serving }: Status, refusal = ""): ConditionInit {
+  if (refusal !== "") return { type: "Available", status: "False", reason: "PlanRefused", message: refusal };
   return serving
     ? { type: "Available", status: "True", reason: "PodReady", message: "The server answers" }
     : { type: "Available", status: "False", reason: "PodNotReady", message: "Waiting until the pod is ready" };

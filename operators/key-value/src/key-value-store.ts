@@ -13,12 +13,14 @@ const status = z.object({
   conditions: conditions().optional(),
 });
 
+const text = z.string().max(20);
+
 /** The kind KeyValueStore, `keyvalue.setpoint.dev/v1`. */
 export const KeyValueStore = defineKind({
   group: "keyvalue.setpoint.dev",
   version: "v1",
   kind: "KeyValueStore",
-  spec: z.object({ storage: z.string().max(20).default("1Gi"), version: z.string().max(20).default("1.0.0") }),
+  spec: z.object({ plan: text.optional(), storage: text.optional(), version: text.default("1.0.0") }),
   status,
   printerColumns: { Serving: "status.serving", Age: age() },
 });

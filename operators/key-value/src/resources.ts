@@ -1,4 +1,5 @@
 /** The pod and the claims of a KeyValueStore; pure. */
+import { planNamed } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { KeyValueStore } from "./key-value-store.ts";
@@ -6,6 +7,7 @@ import type { KeyValueStore } from "./key-value-store.ts";
 export const serverPort = 8_080;
 export const serverUser = 65_532;
 const dataPath = "/data";
+export const keyValuePlans = Object.entries({ small: "1Gi", large: "8Gi" }).map(([name, gives]) => ({ name, gives }));
 
 export function serverImage({ spec }: KeyValueStore): string {
   return `key-value.invalid/server:${spec.version}`;
@@ -14,10 +16,11 @@ export function serverImage({ spec }: KeyValueStore): string {
 /** The claim for the data of a restore, or the first one. */
 export function keyValueClaim({ metadata, spec }: Stored<KeyValueStore>, restoreId?: string): PersistentVolumeClaim {
   const { name, namespace = "" } = metadata;
+  const storage = spec.storage ?? planNamed(keyValuePlans, spec.plan)?.gives ?? "1Gi";
   return PersistentVolumeClaim({
     name: restoreId === undefined ? `data-${name}` : `data-${name}-${restoreId}`,
     namespace,
-    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: spec.storage } } },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } },
   });
 }
 

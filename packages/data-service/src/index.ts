@@ -41,9 +41,13 @@ export type { LeafState } from "./tls/certificate-state.ts";
 export { simulatedIssuer } from "./tls/simulated-issuer.ts";
 export { x509Issuer } from "./tls/x509-issuer.ts";
 
-// versions
-export type { CatalogueVersion, UpgradeRules, VersionReport, VersionState } from "./versions/version-catalogue.ts";
+// versions and plans
+export type { Lifetime, LifetimeReport, LifetimeState } from "./versions/lifetime.ts";
+export type { CatalogueVersion, UpgradeRules } from "./versions/version-catalogue.ts";
 export { compareVersions, upgradePath, versionRefusal, versionReport } from "./versions/version-catalogue.ts";
+export type { CataloguePlan, ChosenPlan, PlanInForce } from "./plans/plan-catalogue.ts";
+export { choosePlan, planNamed, planReport } from "./plans/plan-catalogue.ts";
+export { readPlans } from "./plans/plans-file.ts";
 
 // bindings
 export type { EngineWithUsers } from "./binding/observe-binding.ts";

@@ -7,11 +7,12 @@ import {
   type InstanceState,
 } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
+import { type AcceptanceOptions, refusalText } from "../accepted-spec.ts";
+import { acceptPlan } from "../accepted-plan.ts";
 import { EtcdCluster } from "../etcd-cluster.ts";
 import { etcdUsers } from "../etcd-users.ts";
 import type { EtcdGateway } from "../gateway/etcd-gateway.ts";
 import { clientUrl, labels, peerUrl } from "../member-names.ts";
-import type { PinnedImages } from "../related-images.ts";
 import { memberImage } from "../resources/member-image.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { placeOf, withTlsMode } from "../resources/tls.ts";
@@ -24,16 +25,20 @@ const user = 65_532;
 /** From this version on, the tool is `etcdutl`; 3.6 has no other. */
 const utilitySince = "3.5.0";
 
+/** What the engine needs of the operator's settings. */
+type EngineSettings = Pick<AcceptanceOptions, "pinnedImages" | "plans">;
+
 /** The engine "etcd"; `gateway` changes its users. */
-export function etcdEngine(pinned: PinnedImages, gateway: EtcdGateway): EngineControl<EtcdCluster> {
+export function etcdEngine(settings: EngineSettings, gateway: EtcdGateway): EngineControl<EtcdCluster> {
   return {
     ...engine,
-    dataFolder: (stored, id, paths) => dataFolder(stored, id, paths, pinned),
+    refusal: (cluster) => refusal(cluster, settings),
+    dataFolder: (stored, id, paths) => dataFolder(stored, id, paths, settings),
     users: etcdUsers(gateway),
   };
 }
 
-const engine: Omit<EngineControl<EtcdCluster>, "dataFolder"> = {
+const engine: Omit<EngineControl<EtcdCluster>, "dataFolder" | "refusal"> = {
   name: "etcd",
   kind: EtcdCluster,
   state,
@@ -47,10 +52,6 @@ const engine: Omit<EngineControl<EtcdCluster>, "dataFolder"> = {
     const secretNames = [status?.tls?.clientSecret, status?.auth?.rootSecret].filter((each) => each !== undefined);
     return { request, secretNames };
   },
-  refusal: ({ spec }) =>
-    spec.volumeClaimTemplate === undefined
-      ? "data are restored onto a volume, and the spec has no volumeClaimTemplate"
-      : undefined,
   external: externalEtcd,
   versionRefusal: ({ spec, status }, engineVersion) =>
     dataRefusal(engineVersion, status?.currentVersion ?? spec.version),
@@ -58,6 +59,16 @@ const engine: Omit<EngineControl<EtcdCluster>, "dataFolder"> = {
     // The server checks the merged spec when the object is created.
     EtcdCluster({ name, namespace, spec: spec as EtcdCluster["spec"] }),
 };
+
+/** Whether a plan was withdrawn is for the cluster's own controller, which starts its members or does not. */
+const anyDay = 0;
+
+function refusal(wanted: EtcdCluster, { plans }: EngineSettings): string | undefined {
+  const { cluster, refusals } = acceptPlan(wanted, [], plans, anyDay);
+  if (cluster.spec.volumeClaimTemplate !== undefined) return undefined;
+  if (refusals.length > 0) return refusalText(refusals);
+  return "data are restored onto a volume, and the spec has no volumeClaimTemplate and no plan";
+}
 
 function state({ spec, status }: Stored<EtcdCluster>): InstanceState {
   const conditions = (status?.conditions ?? []) as readonly { readonly type?: unknown; readonly status?: unknown }[];
@@ -79,21 +90,21 @@ function dataFolder(
   stored: Stored<EtcdCluster>,
   restoreId: string,
   { snapshotFile, claimFolder }: DataFolderPaths,
-  pinned: PinnedImages,
+  { pinnedImages, plans }: EngineSettings,
 ): DataFolder {
-  const cluster = withTlsMode(stored, []);
+  const { cluster } = acceptPlan(withTlsMode(stored, []), [], plans, anyDay);
   const { name, uid } = stored.metadata;
   const seed = seedName(stored, restoreId);
   const url = peerUrl(seed, cluster);
   const version = cluster.status?.currentVersion ?? cluster.spec.version;
   const tool = compareVersions(version, utilitySince) >= 0 ? "etcdutl" : "etcdctl";
   const claim = memberVolume(cluster, seed);
-  if (claim === undefined) throw new Error(`Cannot restore into EtcdCluster "${name}": it has no volumeClaimTemplate`);
+  if (claim === undefined) throw new Error(`Cannot restore into EtcdCluster "${name}": it has no volumes`);
   const annotations = { ...claim.metadata.annotations, [labels.clusterUid]: preparedFor(uid, restoreId) };
   // A restore that fails leaves the claim, which must go with a cluster that never got its data.
   const owners = cluster.spec.deletionPolicy === "Delete" ? { ownerReferences: [placeOf(cluster).owner] } : {};
   return {
-    image: memberImage(cluster, version, pinned),
+    image: memberImage(cluster, version, pinnedImages),
     command: [
       ...[tool, "snapshot", "restore", snapshotFile],
       ...[`--name=${seed}`, `--initial-cluster=${seed}=${url}`, `--initial-advertise-peer-urls=${url}`],

@@ -139,7 +139,7 @@ function reasonsOf({ targetVersion, outdated }: Seen, { name, pod }: SeenMember)
   const isUpgrade = version !== undefined && version !== targetVersion;
   return [
     ...(isUpgrade ? [`version ${version} becomes ${targetVersion}`] : []),
-    ...(outdated.includes(name) ? ["settings of pod and options have changed"] : []),
+    ...(outdated.includes(name) ? ["settings of plan, pod and options have changed"] : []),
   ];
 }
 

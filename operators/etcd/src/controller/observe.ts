@@ -52,11 +52,11 @@ export async function observe(
   context: ReconcileContext,
   { connections, silence, disks, roundTrips, revisions, accepts, image }: ObservationPorts,
 ): Promise<Seen> {
-  const services = context.list(Service);
-  const { cluster: accepted, refusals } = acceptSpec(wanted, services, accepts);
+  const claims = volumesOf(wanted, context);
+  const surroundings = { services: context.list(Service), volumes: claims, nowMs: context.host.clock.now() };
+  const { cluster: accepted, plan, refusals } = acceptSpec(wanted, surroundings, accepts);
   const restore = observeRestore(accepted, context);
   // The mode comes first: a restore begins with an empty status.
-  const claims = volumesOf(accepted, context);
   const cluster = withRestoredStatus(withTlsMode(accepted, claims), restore);
   const pods = byMember(context.children.list(Pod), (name) => name);
   const { gateway, certificates } = await connections.observe(cluster, [...pods.values()], context);
@@ -100,6 +100,8 @@ export async function observe(
   return {
     cluster,
     refusals,
+    plan,
+    plans: accepts.plans,
     restore,
     members,
     copyImage: image,

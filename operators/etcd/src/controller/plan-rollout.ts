@@ -1,4 +1,4 @@
-/** Brings changes of `pod` and `options` to members that run, one at a time, the leader last. */
+/** Brings changes of `plan`, `pod` and `options` to members that run, one at a time, the leader last. */
 import { wait } from "setpoint";
 import { act, type EtcdStep } from "./etcd-step.ts";
 import { isLeader, type Seen, type SeenMember } from "./seen.ts";
@@ -12,7 +12,7 @@ export function planRollout(seen: Seen): EtcdStep | undefined {
   const reason =
     next.name === seen.copyToRemove
       ? `the copy of data on the volume of ${next.name} has been kept for long enough`
-      : `${next.name} runs with older settings of pod and options, or is asked to restart`;
+      : `${next.name} runs with older settings of plan, pod and options, or is asked to restart`;
   if (seen.cluster.spec.volumeClaimTemplate === undefined)
     return act("addLearner", {}, `${reason}, and has no volume: a new member takes its place`);
   if (isLeader(next)) return handOver(next, voters) ?? restarted(next, `${reason}, and is the only member`);
@@ -68,7 +68,10 @@ function restarted({ name }: SeenMember, reason: string): EtcdStep {
 export function planRefusedSettings(seen: Seen, { name }: SeenMember): EtcdStep {
   if (seen.outdated.includes(name))
     return act("deletePod", { member: name }, `${name} starts again on its volume with the present settings`);
-  return wait(`${name} ends as soon as it starts with the new settings: change spec.pod or spec.options`, refusedMs);
+  return wait(
+    `${name} ends as soon as it starts with the new settings: change spec.plan, spec.pod or spec.options`,
+    refusedMs,
+  );
 }
 
 const refusedMs = 10_000;

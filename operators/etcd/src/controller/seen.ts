@@ -1,9 +1,10 @@
 /** One snapshot of an etcd cluster: its spec, what Kubernetes shows, and what etcd itself reports. */
 import type { CertificateReport } from "@setpoint/data-service";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
-import type { FieldRefusal } from "../accepted-spec.ts";
+import type { FieldRefusal, RecordedPlan } from "../accepted-plan.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { Authentication, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
+import type { EtcdPlan } from "../etcd-plans.ts";
 import type { PinnedImages } from "../related-images.ts";
 import type { DiskHealth } from "./disk-watch.ts";
 import { silenceMsMax } from "./etcd-step.ts";
@@ -35,9 +36,13 @@ export interface SeenMember {
 }
 
 export interface Seen {
-  /** The EtcdCluster without the refused fields of its spec. */
+  /** The EtcdCluster with what its plan gives, and without the refused fields of its spec. */
   readonly cluster: EtcdCluster;
   readonly refusals: readonly FieldRefusal[];
+  /** The plan in force. */
+  readonly plan?: RecordedPlan;
+  /** The plans that there are. */
+  readonly plans?: readonly EtcdPlan[];
   readonly restore: RestoreView;
   readonly members: readonly SeenMember[];
   /** Members that a recovery of the quorum has given up, as long as anything is left of them. */

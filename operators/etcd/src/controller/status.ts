@@ -2,7 +2,7 @@
 import type { ConditionInit, StepFacts } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import { compareVersions, versionReport } from "@setpoint/data-service";
+import { compareVersions, planReport, versionReport } from "@setpoint/data-service";
 import { etcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
@@ -41,6 +41,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     leader: cluster.spec.dryRun ? leaderOf(seen) : seen.members.find(isLeader)?.name,
     currentVersion,
     targetVersion: seen.targetVersion,
+    ...(seen.plan === undefined ? {} : { plan: seen.plan }),
     ...tlsStatus(seen),
     auth: authStatus(seen),
     serviceName: clientServiceName(cluster.metadata.name ?? ""),
@@ -197,6 +198,7 @@ export function etcdConditions(seen: Seen, step: EtcdStep, facts: StepFacts): re
     quorumCondition(seen, facts),
     accepted(seen),
     maintained(seen, facts),
+    planOffered(seen, facts),
   ];
 }
 
@@ -206,6 +208,21 @@ function maintained({ cluster: { spec, status } }: Seen, { now }: StepFacts): Co
   const { state, message = `version ${version} is maintained` } = versionReport(etcdVersions, version, Date.parse(now));
   const isMaintained = state === "Available" || state === "Unknown";
   return { type: "VersionMaintained", status: isMaintained ? "True" : "False", reason: state, message };
+}
+
+/** Whether new clusters could have the plan too; a cluster keeps a plan that is no longer offered. */
+function planOffered({ plan, plans = [] }: Seen, { now }: StepFacts): ConditionInit {
+  const type = "PlanMaintained";
+  if (plan === undefined) return { type, status: "True", reason: "NoPlan", message: "no plan is in force" };
+  const { state, message } = planReport(plans, plan.name, Date.parse(now));
+  const name = `plan "${plan.name}"`;
+  if (state === "Available") return { type, status: "True", reason: state, message: message ?? `${name} is offered` };
+  return {
+    type,
+    status: "False",
+    reason: state,
+    message: message ?? `${name} is no longer there, and members keep it`,
+  };
 }
 
 function accepted({ refusals }: Seen): ConditionInit {

@@ -6,6 +6,11 @@ function marked({ spec }: EtcdCluster): Readonly<Record<string, string>> {
   return spec.deletionPolicy === "Retain" ? { [labels.deletionPolicy]: "Retain" } : {};
 }
 
+/** By its own template, or by its plan, which the spec as a user wrote it only names. */
+export function wantsVolumes({ spec }: EtcdCluster): boolean {
+  return spec.volumeClaimTemplate !== undefined || spec.plan !== undefined;
+}
+
 /** The claim of one member, as the cluster's template says; undefined for clusters on emptyDir. */
 export function memberVolume(cluster: EtcdCluster, member: string): PersistentVolumeClaim | undefined {
   const template = cluster.spec.volumeClaimTemplate;

@@ -1,17 +1,11 @@
 /** Versions of an engine: which there are, for how long, and which way leads from one to another; pure. */
+import { type Lifetime, type LifetimeReport, lifetimeReport } from "./lifetime.ts";
 
-/** One version of an engine, or a whole minor such as "3.5". Dates are days, `2026-01-31`. */
-export interface CatalogueVersion {
+/** One version of an engine, or a whole minor such as "3.5". */
+export interface CatalogueVersion extends Lifetime {
   readonly version: string;
   /** The image, where it is not the engine's usual one. */
   readonly image?: string | undefined;
-  readonly released?: string | undefined;
-  /** From this day on a newer one should be used. */
-  readonly deprecated?: string | undefined;
-  /** From this day on no instance may be brought to it. */
-  readonly withdrawn?: string | undefined;
-  /** Why it was withdrawn, such as the number of a vulnerability. */
-  readonly reason?: string | undefined;
 }
 
 /** A version in three numbers; the engine's own order is the order of the numbers. */
@@ -29,15 +23,6 @@ export interface UpgradeRules {
   readonly patchDowngrade: boolean;
 }
 
-export type VersionState = "Unknown" | "Available" | "Deprecated" | "Withdrawn";
-
-/** Where a version stands on a day. */
-export interface VersionReport {
-  readonly state: VersionState;
-  /** A sentence for the status; undefined when there is nothing to say. */
-  readonly message?: string | undefined;
-}
-
 export function parseVersion(text: string): VersionNumbers | undefined {
   const match = /^(\d+)\.(\d+)\.(\d+)$/.exec(text);
   return match === null ? undefined : [Number(match[1]), Number(match[2]), Number(match[3])];
@@ -51,18 +36,9 @@ export function compareVersions(a: string, b: string): number {
   return left[0] - right[0] || left[1] - right[1] || left[2] - right[2];
 }
 
-export function versionReport(catalogue: readonly CatalogueVersion[], version: string, nowMs: number): VersionReport {
-  const entry = entryOf(catalogue, version);
-  if (entry === undefined) return { state: "Unknown" };
-  const { deprecated, withdrawn, reason } = entry;
-  const because = reason === undefined ? "" : `: ${reason}`;
-  if (isPast(withdrawn, nowMs))
-    return { state: "Withdrawn", message: `version ${version} was withdrawn on ${withdrawn}${because}` };
-  if (isPast(deprecated, nowMs)) {
-    const end = withdrawn === undefined ? "" : `, and is withdrawn on ${withdrawn}`;
-    return { state: "Deprecated", message: `version ${version} is deprecated since ${deprecated}${end}${because}` };
-  }
-  return { state: "Available" };
+/** Where a version stands on a day. */
+export function versionReport(catalogue: readonly CatalogueVersion[], version: string, nowMs: number): LifetimeReport {
+  return lifetimeReport(`version ${version}`, entryOf(catalogue, version), nowMs);
 }
 
 /** Its own entry, or that of its minor. */
@@ -147,9 +123,4 @@ function farthestFrom(
 
 function minorOf([major, minor]: VersionNumbers): string {
   return `${major}.${minor}`;
-}
-
-/** Whether a day has begun, in UTC. */
-function isPast(day: string | undefined, nowMs: number): boolean {
-  return day !== undefined && Date.parse(day) <= nowMs;
 }

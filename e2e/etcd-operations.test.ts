@@ -1,12 +1,17 @@
-/** Operations on a real etcd under writes: all members are restarted, then defragmented. */
+/** Operations on real etcd under writes: all members restart, are defragmented, and one is fenced. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { PersistentVolumeClaim } from "@setpoint/api";
 import { Operation } from "@setpoint/data-service";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
-import { writeAndRead } from "../examples/etcd/tour/steps.ts";
+import { checkHashes, writeAndRead } from "../examples/etcd/tour/steps.ts";
 import { Playground } from "./etcd/playground.ts";
+import { processesWith } from "./processes.ts";
 
 const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "512Mi" } } };
 const operationMsMax = 90_000;
+/** Longer than the operator takes to start a member whose pod is gone. */
+const stayMs = 5_000;
 
 let playground: Playground;
 beforeAll(async () => {
@@ -14,12 +19,16 @@ beforeAll(async () => {
 });
 afterAll(() => playground?.[Symbol.asyncDispose]());
 
-async function carryOut(cluster: ClusterUnderTour, type: "Restart" | "Defragment"): Promise<number> {
+async function carryOut(
+  cluster: ClusterUnderTour,
+  type: "Restart" | "Defragment" | "Fence" | "Unfence",
+  more: { readonly member?: string } = {},
+): Promise<number> {
   const { client } = playground;
   const { name, namespace } = cluster;
   const operation = { name: type.toLowerCase(), namespace };
   const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name };
-  await client.create(Operation, Operation({ ...operation, spec: { instance, type } }));
+  await client.create(Operation, Operation({ ...operation, spec: { instance, type, ...more } }));
   const phase = async (): Promise<string | undefined> => (await client.get(Operation, operation)).status?.phase;
   const tookMs = await cluster.until(`the end of ${type}`, async () => (await phase()) === "Succeeded", operationMsMax);
   await client.delete(Operation, operation);
@@ -44,5 +53,25 @@ test("members are restarted and defragmented on request, one at a time, and noth
     expect([...(status?.defragmentation?.members ?? [])].sort()).toEqual(
       status?.members.map((each) => each.name).sort(),
     );
+    await fenceOne(cluster);
   });
 });
+
+/** The leader stops with its process, and comes back on its own volume with all that was written since. */
+async function fenceOne(cluster: ClusterUnderTour): Promise<void> {
+  const { client } = playground;
+  const { name: member, id } = await cluster.leader();
+  const claim = { name: `data-${member}`, namespace: cluster.namespace };
+  const volume = await client.get(PersistentVolumeClaim, claim);
+  const fenceMs = await carryOut(cluster, "Fence", { member });
+  expect(processesWith(`--name=${member}`)).toEqual([]);
+  await sleep(stayMs);
+  expect((await cluster.pods()).map(({ metadata }) => metadata.name)).not.toContain(member);
+  expect((await cluster.get()).status).toMatchObject({ phase: "Fenced", readyMembers: 2, size: 3 });
+  const unfenceMs = await carryOut(cluster, "Unfence", { member });
+  expect((await cluster.members()).find((each) => each.name === member)).toMatchObject({ id, healthy: true });
+  expect((await client.get(PersistentVolumeClaim, claim)).metadata.uid).toBe(volume.metadata.uid);
+  await cluster.until("rest", () => cluster.isSettled(3), operationMsMax);
+  await checkHashes(cluster, 3);
+  console.log(`${member} was fenced within ${Math.round(fenceMs)} ms, and back within ${Math.round(unfenceMs)} ms`);
+}

@@ -1,5 +1,5 @@
 /** The kind EtcdCluster: what a user asks for, and what the operator reports. */
-import { maintenanceWindows } from "@setpoint/data-service";
+import { fencingSpec, fencingStatus, maintenanceWindows } from "@setpoint/data-service";
 import { age, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { duration, quantity } from "setpoint/kinds";
 import { z } from "zod";
@@ -136,6 +136,7 @@ const spec = z.object({
     .default("Delete")
     .describe("What becomes of the volumes when the EtcdCluster is deleted."),
   quorumRecovery: quorumRecoverySpec,
+  fencing: fencingSpec.optional(),
   maintenance: maintenanceSpec,
   healing: healingSpec,
   tuning: tuningSpec,
@@ -175,6 +176,7 @@ const status = z.object({
     "Failed",
     "Hibernating",
     "Hibernated",
+    "Fenced",
   ]),
   observedGeneration: z.int().optional(),
   clusterID: z.string().optional(),
@@ -213,6 +215,7 @@ const status = z.object({
   quorumRecovery: quorumRecoveryStatus.optional(),
   defragmentation: defragmentationStatus.optional(),
   slowDisks: slowDisksStatus.optional(),
+  fencing: fencingStatus.optional(),
   tuning: tuningStatus.optional(),
   lastRequestedDefragmentation: z.string().optional().describe("The latest request that has begun."),
   lastScheduledDefragmentation: z.string().optional().describe("The next run of the schedule counts from here."),

@@ -13,6 +13,7 @@ export const etcdMetrics: ObjectMetrics<EtcdCluster> = {
     etcd_cluster_ready_members: "Members that answer and know a leader.",
     etcd_cluster_waiting_seconds: "For how long the operator has waited for the same thing; 0 at rest.",
     etcd_cluster_slow_disks: "Members whose disk is slow.",
+    etcd_cluster_fenced_members: "Members that a person keeps stopped.",
     etcd_cluster_paused: "Whether a person paused the cluster.",
   },
   values({ spec, status }, nowMs) {
@@ -23,6 +24,7 @@ export const etcdMetrics: ObjectMetrics<EtcdCluster> = {
       etcd_cluster_ready_members: status?.readyMembers,
       etcd_cluster_waiting_seconds: since === undefined ? 0 : Math.max(0, (nowMs - Date.parse(since)) / secondMs),
       etcd_cluster_slow_disks: status?.slowDisks?.members.length ?? 0,
+      etcd_cluster_fenced_members: status?.fencing?.members.length ?? 0,
       etcd_cluster_paused: spec.paused ? 1 : 0,
     };
   },

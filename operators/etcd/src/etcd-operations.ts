@@ -1,8 +1,14 @@
 /** Long operations on an EtcdCluster, for the kind Operation. */
-import type { EngineOperations, OperationReport, OperationRequest } from "@setpoint/data-service";
+import {
+  changeFencing,
+  type EngineOperations,
+  type OperationReport,
+  type OperationRequest,
+} from "@setpoint/data-service";
 import { Pod } from "setpoint/kinds";
 import { type ReconcileContext, seconds, type Stored } from "setpoint";
 import { EtcdCluster } from "./etcd-cluster.ts";
+import { fencingFacts, recordedMembers } from "./controller/plan-fencing.ts";
 import type { EtcdConnections } from "./controller/connections.ts";
 import { labels } from "./member-names.ts";
 import { memberEndpoint } from "./resources/member-pod.ts";
@@ -17,13 +23,14 @@ export function etcdOperations(connections: EtcdConnections): EngineOperations<E
   return {
     name: "etcd",
     kind: EtcdCluster,
-    types: ["Restart", "Defragment", "Switchover", "Hibernate", "Wake"],
+    types: ["Restart", "Defragment", "Switchover", "Hibernate", "Wake", "Fence", "Unfence"],
     disruptive: ["Restart", "Defragment", "Hibernate", "Switchover"],
     windows: ({ spec }) => spec.maintenanceWindows ?? [],
     advance(cluster, request, context) {
       if (request.type === "Restart") return restart(cluster, request, context);
       if (request.type === "Defragment") return defragment(cluster, request, context);
       if (request.type === "Switchover") return switchOver(cluster, request, context, connections);
+      if (request.type === "Fence" || request.type === "Unfence") return fencing(cluster, request, context);
       return request.type === "Hibernate" ? hibernate(cluster, context) : wake(cluster, context);
     },
   };
@@ -104,6 +111,15 @@ async function hibernated(
   { client, signal }: ReconcileContext,
 ): Promise<void> {
   await client.patch(EtcdCluster, { name, namespace }, { spec: { hibernated: wanted } }, { signal });
+}
+
+function fencing(
+  cluster: Stored<EtcdCluster>,
+  request: OperationRequest,
+  context: ReconcileContext,
+): Promise<OperationReport> {
+  const seen = fencingFacts(cluster, recordedMembers(cluster), cluster.status?.stoppedFor !== undefined);
+  return changeFencing(EtcdCluster, cluster, seen, request, context);
 }
 
 /** A leader can only hand over to a voter that is healthy; etcd refuses all others. */

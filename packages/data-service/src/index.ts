@@ -62,6 +62,21 @@ export type { OperationReport } from "./operations/operation-step.ts";
 export type { EngineOperations, OperationRequest } from "./operations/operations.ts";
 export { operationRules, operations } from "./operations/operations.ts";
 
+// fencing
+export type { FencingDecision, SeenFencing } from "./fencing/decide-fencing.ts";
+export {
+  decideFencing,
+  fencedText,
+  fencingCondition,
+  fencingRecord,
+  fencingRefusalText,
+  nothingFenced,
+} from "./fencing/decide-fencing.ts";
+export type { FenceableInstance } from "./fencing/fence-operation.ts";
+export { changeFencing } from "./fencing/fence-operation.ts";
+export type { FencingSpec, FencingStatus } from "./fencing/fencing-fields.ts";
+export { fencingSpec, fencingStatus } from "./fencing/fencing-fields.ts";
+
 // acceptance tests
 export { acceptanceRules, acceptanceRuns } from "./acceptance/acceptance-runs.ts";
 export type { EngineAcceptance, SpecChange } from "./acceptance/engine-acceptance.ts";

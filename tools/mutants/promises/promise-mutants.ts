@@ -17,6 +17,7 @@ export interface PromiseMutant {
 
 const dataService = "packages/data-service/src";
 const etcd = "operators/etcd/src";
+const fencing = `${etcd}/etcd.fencing.scenario.test.ts`;
 const restores = `${etcd}/etcd.restore.scenario.test.ts`;
 
 export const promiseMutants: readonly PromiseMutant[] = [
@@ -140,6 +141,27 @@ export const promiseMutants: readonly PromiseMutant[] = [
     ],
     test: `${etcd}/etcd.quorum.scenario.test.ts`,
     named: "goes on from the survivor that has the most",
+  },
+  {
+    id: "fenced-member-healed",
+    bug: "a member that a user keeps stopped is started again like one whose pod was lost",
+    file: `${etcd}/controller/plan.ts`,
+    edits: [
+      [
+        "if (member.listed === undefined || isHealthy(member) || isFenced(seen, member)) continue;",
+        "if (member.listed === undefined || isHealthy(member)) continue;",
+      ],
+    ],
+    test: fencing,
+    named: "is neither healed nor replaced",
+  },
+  {
+    id: "fenced-quorum-recovered",
+    bug: "a majority that a user fenced counts as lost, and the cluster goes on from one survivor",
+    file: `${etcd}/controller/quorum-loss.ts`,
+    edits: [["if (voters.some(({ name }) => seen.fencing.fenced.includes(name))) return undefined;", ""]],
+    test: fencing,
+    named: "a majority that is lost beside a fenced member",
   },
 ];
 

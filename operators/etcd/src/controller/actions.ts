@@ -18,6 +18,8 @@ import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
 import type { EtcdConnections } from "./connections.ts";
 import { type Actions, recheckMs } from "./etcd-step.ts";
+import { isFenced, needsQuorum } from "./plan-fencing.ts";
+import { quorumOf } from "./quorum-loss.ts";
 import { nodeToAvoid } from "./plan-disks.ts";
 import { restoreActions } from "./restore-actions.ts";
 import { isHealthy, isLeader, joinList, podState, type Seen, type SeenMember } from "./seen.ts";
@@ -127,6 +129,13 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       if (endpoint === undefined) return;
       const gateway = await connections.connect(seen.cluster, context);
       return unlessNotYet(gateway.moveLeader(endpoint, id, context.signal), context);
+    },
+
+    async fenceMember({ member }, context, seen) {
+      const gateway = await connections.connect(seen.cluster, context);
+      const risk = await riskOfFencing(seen, member, gateway, context);
+      if (risk !== undefined) return context.requeueAfter(membershipRetryMs, risk);
+      await deletePod(find(seen, member).pod, context);
     },
 
     async giveUpMember({ member, token }, context, seen) {
@@ -289,18 +298,42 @@ async function riskBeside(
   gateway: EtcdGateway,
   context: ReconcileContext,
 ): Promise<string | undefined> {
+  const others = seen.members.filter(({ name, listed }) => name !== member && listed !== undefined);
+  return (await risksOf(others, seen, gateway, context))[0];
+}
+
+/** The same for a member that a user stops: a quorum is enough, and less when the user allows it. */
+async function riskOfFencing(
+  seen: Seen,
+  member: string,
+  gateway: EtcdGateway,
+  context: ReconcileContext,
+): Promise<string | undefined> {
+  if (!needsQuorum(seen, find(seen, member))) return undefined;
+  const voters = seen.members.filter(({ listed }) => listed?.learner === false);
+  const others = voters.filter((each) => each.name !== member && !isFenced(seen, each));
+  const risks = await risksOf(others, seen, gateway, context);
+  return others.length - risks.length < quorumOf(voters.length) ? (risks[0] ?? "no quorum would be left") : undefined;
+}
+
+async function risksOf(
+  others: readonly SeenMember[],
+  seen: Seen,
+  gateway: EtcdGateway,
+  context: ReconcileContext,
+): Promise<readonly string[]> {
   const {
     host: { clock },
     signal,
   } = context;
   const askedMs = clock.monotonic();
-  const others = seen.members.filter(({ name, listed }) => name !== member && listed !== undefined);
   const risks = await Promise.all(others.map((each) => riskOf(each, seen, gateway, context)));
   signal.throwIfAborted();
   const tookMs = clock.monotonic() - askedMs;
   // A process that was paused holds answers that were true before.
-  if (tookMs > answersMsMax) return `the other members answered no sooner than after ${Math.round(tookMs)} ms`;
-  return risks.find((risk) => risk !== undefined);
+  if (tookMs > answersMsMax)
+    return others.map(() => `the other members answered no sooner than after ${Math.round(tookMs)} ms`);
+  return risks.filter((risk) => risk !== undefined);
 }
 
 async function riskOf(

@@ -2,6 +2,7 @@
 import type { ConditionInit, StepFacts } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { slowDisksText } from "./plan-disks.ts";
+import { isFenced } from "./plan-fencing.ts";
 import { corruptionText } from "./corruption.ts";
 import { isFounded, isHealthy, isServing, isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
 
@@ -52,14 +53,16 @@ function memberTrouble(seen: Seen, phase: Status["phase"]): Trouble | undefined 
   const volumes = volumeTexts(seen);
   const texts = [...ill.map((member) => `${member.name} ${illness(member)}`), ...volumes];
   const members = seen.members.filter((member) => isKnown(seen, member)).length;
+  const fenced = fencedTexts(seen, members);
   if (!seen.quorum && isFounded(seen))
-    return { reason: "NoQuorum", message: ["No quorum answers", ...texts].join("; ") };
+    return { reason: "NoQuorum", message: ["No quorum answers", ...texts, ...fenced].join("; ") };
   if (ill.length > 0) {
     const count = `${ill.length} of ${members} members ${ill.length === 1 ? "is" : "are"} not healthy`;
-    return { reason: "MembersUnhealthy", message: `${count}: ${texts.join("; ")}` };
+    return { reason: "MembersUnhealthy", message: [`${count}: ${texts.join("; ")}`, ...fenced].join("; ") };
   }
   const replaced = replacement(seen);
   if (replaced !== undefined) return { reason: "MemberReplaced", message: [replaced, ...volumes].join("; ") };
+  if (fenced.length > 0) return { reason: "MembersFenced", message: [...fenced, ...volumes].join("; ") };
   if (volumes.length > 0) return { reason: "VolumeTerminating", message: volumes.join("; ") };
   const alarms = seen.members.flatMap(({ name, status }) => (status?.errors ?? []).map((error) => `${name}: ${error}`));
   if (alarms.length > 0) return { reason: "Alarm", message: alarms.join("; ") };
@@ -72,7 +75,15 @@ function isKnown({ quorum }: Seen, { listed, recorded }: SeenMember): boolean {
   return listed !== undefined || (!quorum && recorded !== undefined);
 }
 
+/** A user stopped them: they are no casualties, and one member fewer may fail. */
+function fencedTexts({ fencing }: Seen, members: number): readonly string[] {
+  const { fenced } = fencing;
+  const verb = fenced.length === 1 ? "is" : "are";
+  return fenced.length === 0 ? [] : [`${fenced.length} of ${members} members ${verb} fenced: ${fenced.join(", ")}`];
+}
+
 function isIll(seen: Seen, member: SeenMember, phase: Status["phase"]): boolean {
+  if (isFenced(seen, member)) return false;
   if (!isFounded(seen) || !isKnown(seen, member) || member.listed?.learner === true) return false;
   if (!isHealthy(member)) return !isUpgrading(seen, member);
   return phase === "Recovering" && !isServing(member);

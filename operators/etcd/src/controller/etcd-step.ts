@@ -30,6 +30,8 @@ export interface Actions {
   /** Removes a member from etcd, and deletes its pod. */
   readonly removeMember: { readonly member: string; readonly id: string };
   readonly moveLeader: { readonly from: string; readonly to: string; readonly id: string };
+  /** Stops the pod of a member that a user fenced; nothing starts it until it is released. */
+  readonly fenceMember: { readonly member: string };
   /** Marks the volume of a member that a recovery has given up, and stops its pod. */
   readonly giveUpMember: { readonly member: string; readonly token: string };
   /** Starts the survivor of a lost quorum as the only member of its cluster, when all others have stopped. */

@@ -1,5 +1,5 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing. */
-import { compareVersions, windowRefusal, windowState } from "@setpoint/data-service";
+import { compareVersions, type FencingDecision, windowRefusal, windowState } from "@setpoint/data-service";
 import {
   compareQuantities,
   parseQuantity,
@@ -28,6 +28,8 @@ import { isAsWanted, serviceRoles } from "../resources/services.ts";
 import { observeRestore, withRestoredStatus } from "./restore-view.ts";
 import type { EtcdConnections } from "./connections.ts";
 import { podVersion } from "../resources/member-image.ts";
+import { observeFencing } from "./plan-fencing.ts";
+import { isRestoring } from "./plan-restore.ts";
 import { isHealthy, podState, type Seen, type SeenMember } from "./seen.ts";
 import type { DiskWatch } from "./disk-watch.ts";
 import { observeMetrics, observeRoundTrip } from "./observe-metrics.ts";
@@ -82,11 +84,9 @@ export async function observe(
   const parts = { pods, volumes, statuses, positions, listed, recorded };
   const everybody = [...names].sort().map((name) => seenMember(name, parts));
   const givenUp = everybody.filter((member) => isGivenUp(cluster, member));
-  const members = withSilence(
-    cluster,
-    everybody.filter((member) => !givenUp.includes(member)),
-    { silence, context, quorum: list !== undefined },
-  );
+  const kept = everybody.filter((member) => !givenUp.includes(member));
+  const fencing = observeFencing(cluster, kept, list !== undefined, isRestoring(restore));
+  const members = withSilence(cluster, kept, { silence, context, quorum: list !== undefined, fencing });
   const { servicesToApply, serviceTaken } = observeServices(cluster, context);
   const { targetVersion, versionRefusal } = observeVersion(cluster, members, context.host.clock.now());
   const diskHealth = await observeMetrics(cluster, pods, list !== undefined, {
@@ -114,6 +114,7 @@ export async function observe(
     versionRefusal,
     closed: closedWindow(cluster, context.host.clock.now()),
     givenUp,
+    fencing,
     highestRevision: highest(cluster, list !== undefined, members, revisions),
     misowned: everybody.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
     outdated: members
@@ -168,13 +169,20 @@ function withSilence(
     silence,
     context,
     quorum,
-  }: { readonly silence: SilenceWatch; readonly context: ReconcileContext; readonly quorum: boolean },
+    fencing,
+  }: {
+    readonly silence: SilenceWatch;
+    readonly context: ReconcileContext;
+    readonly quorum: boolean;
+    readonly fencing: FencingDecision;
+  },
 ): readonly SeenMember[] {
   const { uid = "" } = cluster.metadata;
   const problems = members.map(problemOf);
-  // Nobody expects a sign of life of a member that sleeps.
-  const absent =
-    quorum || cluster.spec.hibernated ? [] : members.filter(({ position }) => position === undefined).map(absence);
+  // Nobody expects a sign of life of a member that sleeps, or that a user stopped.
+  const isExpected = ({ name }: SeenMember): boolean => !fencing.fenced.includes(name);
+  const silent = members.filter((member) => member.position === undefined && isExpected(member));
+  const absent = quorum || cluster.spec.hibernated ? [] : silent.map(absence);
   const said = [...problems.filter((matter) => matter !== undefined), ...absent];
   const nowMs = context.host.clock.monotonic();
   const since = silence.note(uid, said, nowMs);

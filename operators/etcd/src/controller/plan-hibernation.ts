@@ -1,6 +1,7 @@
 /** Stops all members of a cluster that hibernates; their volumes stay. */
 import { rest, wait } from "setpoint";
 import { act, electionMs, type EtcdStep, recheckMs } from "./etcd-step.ts";
+import { heldRestore } from "./plan-restore.ts";
 import { isLeader, podState, type Seen } from "./seen.ts";
 
 /**
@@ -25,5 +26,7 @@ export function planHibernation(seen: Seen): EtcdStep {
   const next = running.find((member) => !isLeader(member)) ?? running[0];
   if (next !== undefined) return act("deletePod", { member: next.name }, `the cluster hibernates: ${next.name} stops`);
   const stopping = seen.members.find(({ pod }) => pod !== undefined);
-  return stopping === undefined ? rest(recheckMs) : wait(`the pod of ${stopping.name} is stopping`, electionMs);
+  if (stopping !== undefined) return wait(`the pod of ${stopping.name} is stopping`, electionMs);
+  const held = heldRestore(seen);
+  return held === undefined ? rest(recheckMs) : wait(held, recheckMs);
 }

@@ -1,10 +1,12 @@
 /**
  * What to do without a quorum: wait for one, restart members on their volumes, or go on from one survivor.
  */
+import { fencedText } from "@setpoint/data-service";
 import { wait } from "setpoint";
 import { recoveryToken, wasForced } from "../resources/given-up-members.ts";
 import { copiesFirst, copyProblem } from "../resources/survivor-copy.ts";
 import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
+import { isFenced } from "./plan-fencing.ts";
 import { chosenSurvivor, hindrance, isMember, type QuorumLoss, quorumLoss, quorumOf } from "./quorum-loss.ts";
 import { consentText, lossText } from "./quorum-text.ts";
 import { failedAtOnce, isSilentTooLong, isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
@@ -31,11 +33,13 @@ function planRestarts(seen: Seen, loss: QuorumLoss | undefined): EtcdStep {
   const said = `no quorum: ${answering} of ${members.length} members answer`;
   if (survivors >= quorum && !members.some((member) => isSilentTooLong(member)))
     return wait(`${said}; ${survivors} run and can elect a leader`, electionMs);
-  for (const member of members) {
+  for (const member of members.filter((each) => !isFenced(seen, each))) {
     const step = restartOnVolume(member, said);
     if (step !== undefined) return step;
   }
   if (loss !== undefined) return wait(`${lossText(seen, loss)}; ${consentText(seen, loss)}`, recheckMs);
+  const fenced = fencedText(seen.fencing);
+  if (fenced !== undefined) return wait(`${said}; ${fenced}`, lookAgainMs);
   const leaving = members.filter((member) => podState(member.pod) === "terminating").length;
   const { fencingSeconds } = seen.cluster.spec.quorumRecovery;
   const outlook =

@@ -2,9 +2,11 @@
  * What the mark of a Restore asks for. Volumes are exchanged only while no member runs, and those from before
  * are deleted only when the Restore says that they are no longer needed.
  */
+import { fencedText } from "@setpoint/data-service";
 import { wait } from "setpoint";
 import type { PersistentVolumeClaim } from "setpoint/kinds";
 import { act, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
+import type { RestoreView } from "./restore-view.ts";
 import { podState, type Seen } from "./seen.ts";
 
 /** Undefined when the cluster is operated as usual. */
@@ -17,6 +19,8 @@ export function planRestore(seen: Seen): EtcdStep | undefined {
     case "waiting":
       return wait(`waiting for the data of restore ${mark.id}`, recheckMs);
     case "stop":
+      // The cluster goes on as it is: a restore would set the data aside that a user wants to look at.
+      if (seen.fencing.fenced.length > 0) return undefined;
       return stopMembers(seen, mark.id) ?? wait(`stopped for restore ${mark.id}`, recheckMs);
     case "start":
       if (restore.prepared.length === 0) return undefined;
@@ -30,6 +34,19 @@ export function planRestore(seen: Seen): EtcdStep | undefined {
       if ([...restore.before, ...restore.older].every(isClaimLeaving)) return undefined;
       return act("deleteVolumesBefore", {}, `the volumes from before restore ${mark.id} are no longer needed`);
   }
+}
+
+/** A restore that does not begin while a user keeps members stopped. */
+export function heldRestore({ fencing, restore: { mark } }: Seen): string | undefined {
+  const fenced = fencedText(fencing);
+  return fenced === undefined || mark?.state !== "stop" ? undefined : `${fenced}; until then restore ${mark.id} waits`;
+}
+
+/** Whether a restore stops members or exchanges their volumes now. */
+export function isRestoring({ mark, prepared, before, restored }: RestoreView): boolean {
+  if (mark?.state === "start") return prepared.length > 0;
+  if (mark?.state === "back") return before.length > 0 || restored.length > 0;
+  return mark?.state === "waiting" || mark?.state === "stop";
 }
 
 function planBack(seen: Seen, id: string): EtcdStep | undefined {

@@ -3,12 +3,14 @@
  * of the checks is the policy: never act on two members at once, repair before resizing, resize before
  * upgrading, and touch the leader last.
  */
+import { fencingRefusalText } from "@setpoint/data-service";
 import { rest, wait } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
 import { act, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { withCorruption } from "./corruption.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
 import { planDisks } from "./plan-disks.ts";
+import { isFenced, planFencing, planWhileFenced } from "./plan-fencing.ts";
 import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
 import { isHibernated, planHibernation } from "./plan-hibernation.ts";
 import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
@@ -20,6 +22,7 @@ import { rootSecretName } from "../resources/root-login.ts";
 import { podReason } from "./pod-reason.ts";
 import { podVersion } from "../resources/member-image.ts";
 import {
+  failedAtOnce,
   hasRefusedToRun,
   isFounded,
   isHealthy,
@@ -66,6 +69,8 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
       `members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`,
       recheckMs,
     );
+  const fencing = planFencing(seen);
+  if (fencing !== undefined) return fencing;
   if (isHibernated(seen)) return planHibernation(seen);
   if (!seen.quorum) return withCorruption(seen, planWithoutQuorum(seen));
   return (
@@ -76,6 +81,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
     planHealing(seen) ??
     planLearners(seen) ??
     planWaitForHealth(seen) ??
+    planWhileFenced(seen) ??
     planSpace(seen, nowMs) ??
     planDry(seen) ??
     planSize(seen) ??
@@ -87,9 +93,9 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   );
 }
 
-/** Nothing to do. The status reports a refused version for as long as the spec has it. */
-function atRest({ versionRefusal, certificates }: Seen): EtcdStep {
-  const refusal = versionRefusal ?? certificates?.problem ?? certificates?.due.blocked;
+/** Nothing to do. The status reports what was refused for as long as the spec has it. */
+function atRest({ versionRefusal, certificates, fencing }: Seen): EtcdStep {
+  const refusal = versionRefusal ?? fencingRefusalText(fencing) ?? certificates?.problem ?? certificates?.due.blocked;
   return refusal === undefined ? rest(recheckMs) : wait(refusal, recheckMs);
 }
 
@@ -136,7 +142,7 @@ function isOlder({ volume }: SeenMember, { cluster }: Seen): boolean {
 
 function planHealing(seen: Seen): EtcdStep | undefined {
   for (const member of seen.members) {
-    if (member.listed === undefined || isHealthy(member)) continue;
+    if (member.listed === undefined || isHealthy(member) || isFenced(seen, member)) continue;
     const step = healMember(seen, member);
     if (step !== undefined) return step;
   }
@@ -173,6 +179,14 @@ function healMember(seen: Seen, member: SeenMember): EtcdStep | undefined {
   if (state === "missing" && member.volume !== undefined && !isVolumeLeaving(member))
     return act("startMember", restart(member), `the pod of ${name} is gone, its volume is not: it comes back on it`);
   if (seen.cluster.status?.restarting === name && hasRefusedToRun(member.pod)) return planRefusedSettings(seen, member);
+  if (isRestarted(seen, member))
+    return failedAtOnce(member)
+      ? undefined
+      : act(
+          "deletePod",
+          { member: name },
+          `${name} ${state === "failed" ? "failed" : "does not answer"}, ${restartText}`,
+        );
   if (state === "failed" || state === "missing")
     return act(
       "removeMember",
@@ -188,6 +202,16 @@ function healMember(seen: Seen, member: SeenMember): EtcdStep | undefined {
   return undefined;
 }
 
+const restartText =
+  "and etcd adds no member in its place while another one is fenced: it is started again on its volume";
+
+/** etcd adds members only while all voters are connected, so a removed one would not be replaced. */
+function isRestarted({ fencing }: Seen, member: SeenMember): boolean {
+  if (fencing.fenced.length === 0 || member.volume === undefined || isVolumeLeaving(member)) return false;
+  const state = podState(member.pod);
+  return state === "failed" || (state === "running" && isSilentTooLong(member));
+}
+
 function healthyText(seen: Seen): string {
   const voters = seen.members.filter((each) => each.listed !== undefined && !each.listed.learner);
   return `${voters.filter(isHealthy).length} of ${voters.length} answer`;
@@ -196,7 +220,7 @@ function healthyText(seen: Seen): string {
 /** A learner is promoted when it has 90 % of the leader's log; etcd checks that again. */
 function planLearners(seen: Seen): EtcdStep | undefined {
   const learner = seen.members.find((each) => each.listed?.learner === true);
-  if (learner?.listed === undefined) return undefined;
+  if (learner?.listed === undefined || isFenced(seen, learner)) return undefined;
   const leader = seen.members.find(isLeader);
   if (learner.status === undefined)
     return wait(`learner ${learner.name} has not started${podReason(seen, learner.name)}`, 500);
@@ -209,14 +233,15 @@ function planLearners(seen: Seen): EtcdStep | undefined {
   return act("promote", { member: learner.name, id: learner.listed.id }, `learner ${learner.name} is in sync`);
 }
 
-/** Every later step needs all members healthy. */
+/** Every later step needs all members healthy; of those that a user fenced nobody expects it. */
 function planWaitForHealth(seen: Seen): EtcdStep | undefined {
-  const sick = seen.members.find((each) => each.listed !== undefined && !isHealthy(each));
+  const awaited = seen.members.filter((each) => each.listed !== undefined && !isFenced(seen, each));
+  const sick = awaited.find((each) => !isHealthy(each));
   if (sick !== undefined) return wait(`member ${sick.name} does not answer${podReason(seen, sick.name)}`, 500);
-  const notServing = seen.members.find((each) => each.listed?.learner === false && !isServing(each));
+  const notServing = awaited.find((each) => each.listed?.learner === false && !isServing(each));
   if (notServing !== undefined)
     return wait(`the pod of ${notServing.name} is not ready${podReason(seen, notServing.name)}`, lookAgainMs);
-  const leaving = seen.members.find((each) => each.listed !== undefined && podState(each.pod) === "terminating");
+  const leaving = awaited.find((each) => podState(each.pod) === "terminating");
   return leaving === undefined ? undefined : wait(`the pod of ${leaving.name} is stopping`, lookAgainMs);
 }
 

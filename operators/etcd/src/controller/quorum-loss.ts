@@ -14,11 +14,13 @@ export interface QuorumLoss {
 /**
  * Undefined while a majority may still come back. A member is lost that has given no sign of life for the
  * fencing time, and that its node does not report as ready. All others must say how far they are; otherwise
- * the choice would be between those that happen to answer.
+ * the choice would be between those that happen to answer. With a member that a user fenced a majority may
+ * come back: it has its data, and starts as soon as it is released.
  */
 export function quorumLoss(seen: Seen): QuorumLoss | undefined {
   if (seen.quorum || !isFounded(seen)) return undefined;
   const voters = seen.members.filter(isVoter);
+  if (voters.some(({ name }) => seen.fencing.fenced.includes(name))) return undefined;
   const lost = voters.filter((member) => isLost(seen, member));
   if (voters.length - lost.length >= quorumOf(voters.length)) return undefined;
   const survivors = voters.filter((member) => member.position !== undefined);

@@ -1,5 +1,5 @@
 /** One snapshot of an etcd cluster: its spec, what Kubernetes shows, and what etcd itself reports. */
-import type { CertificateReport } from "@setpoint/data-service";
+import type { CertificateReport, FencingDecision } from "@setpoint/data-service";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { FieldRefusal, RecordedPlan } from "../accepted-plan.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
@@ -47,6 +47,8 @@ export interface Seen {
   readonly members: readonly SeenMember[];
   /** Members that a recovery of the quorum has given up, as long as anything is left of them. */
   readonly givenUp: readonly SeenMember[];
+  /** Members that a user keeps stopped. */
+  readonly fencing: FencingDecision;
   /** The operator's own image, with which the data of a survivor are copied. */
   readonly copyImage?: string | undefined;
   /** The member on whose volume a copy is due to be removed. */

@@ -1,4 +1,5 @@
 /** Situations of a cluster in a few words, and the step that the plan takes in them. */
+import { nothingFenced } from "@setpoint/data-service";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { plan } from "./plan.ts";
@@ -128,6 +129,7 @@ export function seen(members: readonly SeenMember[], overrides: Partial<Seen> = 
     restore: { mark: undefined, prepared: [], before: [], older: [], current: [], restored: [] },
     members,
     givenUp: [],
+    fencing: nothingFenced,
     misowned: [],
     mislabelled: [],
     outdated: [],

@@ -2,7 +2,7 @@
 import type { ConditionInit, StepFacts } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import { compareVersions, planReport, versionReport } from "@setpoint/data-service";
+import { compareVersions, fencingCondition, fencingRecord, planReport, versionReport } from "@setpoint/data-service";
 import { etcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
@@ -11,6 +11,7 @@ import { changeSteps, hasKnownSteps, leaderOf } from "./change-plan.ts";
 import { rootSecretName, wantsAuthentication } from "../resources/root-login.ts";
 import { certificateSecret, clientRole } from "../resources/tls.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
+import { isFenced } from "./plan-fencing.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./etcd-step.ts";
 import { defragmentationRun, lastRequested, lastScheduled } from "./plan-maintenance.ts";
@@ -54,6 +55,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     ...(restarting === undefined ? {} : { restarting }),
     ...plannedSteps(seen),
     slowDisks: slowDisks(seen, step, facts),
+    fencing: fencingRecord(seen.fencing, cluster.status?.fencing, { now: facts.now, isStopped: isStopped(seen) }),
     tuning: tuningRecord(seen, facts),
     latestRevision: latestRevision(seen, step, facts),
     restore: cluster.status?.restore,
@@ -68,9 +70,14 @@ function plannedSteps(seen: Seen): Pick<Status, "plannedSteps"> {
   return seen.cluster.spec.dryRun && hasKnownSteps(seen) ? { plannedSteps: [...changeSteps(seen)] } : {};
 }
 
+function isStopped({ members }: Seen): (name: string) => boolean {
+  return (name) => members.find((each) => each.name === name)?.pod === undefined;
+}
+
 /** The restore for which no member runs, so that its data may be exchanged. */
-function stoppedFor({ restore: { mark }, members, givenUp }: Seen): string | undefined {
+function stoppedFor({ restore: { mark }, members, givenUp, fencing }: Seen): string | undefined {
   if (mark?.state !== "stop" && mark?.state !== "waiting") return undefined;
+  if (fencing.fenced.length > 0) return undefined;
   return [...members, ...givenUp].some(({ pod }) => pod !== undefined) ? undefined : mark.id;
 }
 
@@ -142,7 +149,8 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
   if (!isFounded(seen)) return seen.refusals.length > 0 ? "Failed" : "Creating";
   if (isHibernated(seen) && cluster.spec.volumeClaimTemplate !== undefined)
     return seen.members.some(({ pod }) => pod !== undefined) ? "Hibernating" : "Hibernated";
-  const members = seen.members.filter((each) => each.listed !== undefined);
+  const members = seen.members.filter((each) => each.listed !== undefined && !isFenced(seen, each));
+  if (seen.fencing.fenced.length > 0 && (!seen.quorum || members.every(isHealthy))) return "Fenced";
   if (
     !seen.quorum ||
     members.some((each) => !isHealthy(each) && each.listed?.learner === false && !isUpgrading(seen, each))
@@ -164,7 +172,9 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
 
 /** Members that answer but whose pods are not ready yet finish what was going on; at rest it is a relapse. */
 function unfinished(before: Status["phase"] | undefined): Status["phase"] {
-  return before === undefined || before === "Running" || before === "Paused" ? "Recovering" : before;
+  return before === undefined || before === "Running" || before === "Paused" || before === "Fenced"
+    ? "Recovering"
+    : before;
 }
 
 /** A next try that is further in the past than this is written again. More often would only add writes. */
@@ -199,6 +209,7 @@ export function etcdConditions(seen: Seen, step: EtcdStep, facts: StepFacts): re
     accepted(seen),
     maintained(seen, facts),
     planOffered(seen, facts),
+    fencingCondition(seen.fencing),
   ];
 }
 

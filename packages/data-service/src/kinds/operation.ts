@@ -11,9 +11,14 @@ const spec = z.object({
   type: z
     .enum(operationTypes)
     .describe(
-      "Restart: every member, one at a time. Defragment: gives free space back. Switchover: another member leads. Hibernate: all members stop and volumes stay, until Wake. Fence: one member stops and stays stopped, until Unfence.",
+      "Restart: every member, one at a time. Defragment: gives free space back. Switchover: another member leads. Hibernate: all members stop and volumes stay, until Wake. Fence: a member stops and stays stopped, until Unfence.",
     ),
-  member: z.string().max(253).optional().describe("The member that it is about, for Switchover, Fence and Unfence."),
+  member: z
+    .string()
+    .max(253)
+    .optional()
+    .describe('The member that it is about, for Switchover, Fence and Unfence; for the last two, "*" is every member.'),
+  allowQuorumLoss: z.boolean().optional().describe("For Fence: whether too few members may be left to answer clients."),
   ignoreWindows: z.boolean().default(false).describe("Whether it may begin outside of a maintenance window."),
   cancel: z
     .boolean()

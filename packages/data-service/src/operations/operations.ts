@@ -28,6 +28,8 @@ export interface OperationRequest {
   readonly id: string;
   readonly type: OperationType;
   readonly member?: string | undefined;
+  /** For Fence: whether too few members may be left. */
+  readonly allowQuorumLoss?: boolean | undefined;
 }
 
 /** Long operations on the instances of an engine. */
@@ -114,7 +116,8 @@ async function perform<Instance extends KubeObject>(
   }
   if (instance === undefined) return context.awaitChange();
   const { uid } = instance.metadata;
-  const request = { id: operation.metadata.uid, type: operation.spec.type, member: operation.spec.member };
+  const { type, member, allowQuorumLoss } = operation.spec;
+  const request = { id: operation.metadata.uid, type, member, allowQuorumLoss };
   if (step.kind === "cancel") {
     await engine.cancel?.(instance, request, context);
     const message = "It was cancelled while it was in progress; what was done stays done";

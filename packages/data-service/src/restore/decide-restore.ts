@@ -155,7 +155,7 @@ function stopping(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
   if (marked !== undefined) return marked;
   if (target.state.stoppedFor === status.id)
     return next(seen, status, "Preparing", "all members have stopped; a volume gets the restored data");
-  return late(seen, status) ?? waiting(status, "the members are stopping");
+  return late(seen, status) ?? waiting(status, `the members are stopping${because(target.state.waitingFor)}`);
 }
 
 function preparing(seen: SeenRestore, status: RestoreStatus): RestoreDecision {

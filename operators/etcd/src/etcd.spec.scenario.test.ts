@@ -67,6 +67,7 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       "spec.quorumRecovery.fencingSeconds": whenLost,
       "spec.quorumRecovery.withoutCopy": whenLost,
       "spec.quorumRecovery.keepCopySeconds": whenLost,
+      "spec.fencing.allowQuorumLoss": "it counts when fencing would end the quorum",
       "spec.maintenanceWindows": whenChanged,
       "spec.dryRun": whenChanged,
       "spec.hibernated": "its scenario is etcd.hibernation.scenario.test.ts",

@@ -1,6 +1,6 @@
 /**
- * The Operations Fence and Unfence for any engine with `spec.fencing` and `status.fencing`. They write the spec,
- * which stays the only truth, and wait until the engine's controller has followed.
+ * The Operations Fence and Unfence for any engine with `spec.fencing` and `status.fencing`. They write the
+ * spec, which stays the only truth, and wait until the engine's controller has followed.
  */
 import type { KubeObject } from "@setpoint/apimachinery";
 import { type KindRef, type ReconcileContext, seconds, type Stored } from "setpoint";

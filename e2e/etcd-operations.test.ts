@@ -35,7 +35,7 @@ async function carryOut(
   return tookMs;
 }
 
-test("members are restarted and defragmented on request, one at a time, and nothing is lost", async () => {
+test("members restart, are defragmented and fenced on request, one at a time, and nothing is lost", async () => {
   const spec = { size: 3, version: "3.5.16", volumeClaimTemplate } as const;
   await playground.tell("operations", spec, async (cluster, writer) => {
     await writeAndRead.run(cluster, writer);

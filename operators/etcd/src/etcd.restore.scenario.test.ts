@@ -1,6 +1,7 @@
 /** Backups and restores of etcd clusters in the simulated world. */
 import { Backup, BackupStore, Restore, simulatedIssuer } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { minutes } from "setpoint";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
@@ -94,6 +95,26 @@ describe("a restore of etcd", () => {
     expect(after.status?.clusterID).not.toBe(before.status?.clusterID);
     expect(etcd.violations).toEqual([]);
     await world.expectQuiet();
+  });
+
+  test("in place waits while a member is fenced, and says so; the cluster is served meanwhile", async () => {
+    const stage = await setUp(21);
+    const { world } = stage;
+    await using _ = world;
+    const [fenced = ""] = (await world.get(EtcdCluster, "orders")).status?.members.map(({ name }) => name) ?? [];
+    await world.patch(EtcdCluster, "orders", { spec: { fencing: { members: [fenced] } } });
+    await world.run(minutes(1));
+    await world.apply(Restore({ name: "back", spec: { ...source, inPlace: {} } }));
+    await world.run(minutes(5));
+    expect((await statusOf(stage))?.message).toMatch(
+      new RegExp(`^the members are stopping: member ${fenced} is fenced; .*; until then restore .* waits`),
+    );
+    expect((await world.get(EtcdCluster, "orders")).status).toMatchObject({ phase: "Fenced", readyMembers: 2 });
+    expect(await keysOf(stage, "orders")).toEqual({ a: "2" });
+    await world.patch(EtcdCluster, "orders", { spec: { fencing: null } });
+    await world.settled({ within: minutes(10) });
+    expect(await statusOf(stage)).toMatchObject({ phase: "Succeeded" });
+    expect(await keysOf(stage, "orders")).toEqual({ a: "1" });
   });
 
   test("into a cluster without volumes is refused before anything is created", async () => {

@@ -21,6 +21,15 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "this.#keys.size >= this.#sweepSize → this.#keys.size > this.#sweepSize": sweeping,
     "this.#keys.size >= this.#sweepSize → this.#keys.size < this.#sweepSize": sweeping,
     "this.#sweepSize = Math.max(sweepSizeMin, 2 * this.#keys.size… → (nothing)": sweeping,
+    "item.runningSinceMs ?? 0 → item.runningSinceMs": "for the type alone: a key that runs has the time of its start",
+    "level === undefined || item?.ready === undefined → level === undefined && item?.ready === undefined":
+      "for the type alone: a level is chosen if it has keys, and all keys of a level are ready",
+    "item.dirty ?? priority → item.dirty":
+      "for the type alone: the more urgent of undefined and a priority is the priority",
+    "this.#bucket?.allowedMs(item) ?? nowMs → this.#bucket?.allowedMs(item)":
+      "for the type alone: without a rate limit undefined is not later than now either",
+    "next?.passes ?? 0 → next?.passes": "for the type alone: without a level that has keys nothing is compared",
+    "level.oldestMs ?? nowMs → level.oldestMs": "for the type alone: a level that has keys has an oldest one",
   }),
   ...ofOne("queue/delay-heap.ts", {
     "index > 0 → index >= 0": "the top has no parent, which ends the loop as well",

@@ -121,7 +121,7 @@ export class WorkQueue {
     return this.#keys.get(key)?.runningSinceMs !== undefined;
   }
 
-  /** Called whenever a key becomes ready. */
+  /** Called whenever a key becomes ready; not when a ready key becomes more urgent. */
   onReady(callback: () => void): void {
     this.#onReady = callback;
   }
@@ -235,7 +235,6 @@ export class WorkQueue {
     const flow = this.#flowOf(item.key);
     this.#levelOf(from).remove(item);
     this.#levelOf(to).add(item, flow, sinceMs);
-    this.#onReady();
   }
 
   #levelOf(priority: Priority): PriorityLevel {
@@ -250,7 +249,7 @@ export class WorkQueue {
     const waiting = this.#levels.filter((level) => level.size > 0);
     let next = waiting[0];
     let mostOverdue = next?.passes ?? 0;
-    for (const level of waiting.slice(1)) {
+    for (const level of waiting) {
       const overdue = level.passes - allowedPasses(nowMs - (level.oldestMs ?? nowMs));
       if (overdue <= mostOverdue) continue;
       next = level;

@@ -1,9 +1,9 @@
 import { Endpoints, EndpointSlice, Pod, Service } from "@setpoint/api";
-import { matchesLabelSelector } from "@setpoint/apimachinery";
+import { deepEqual, matchesLabelSelector } from "@setpoint/apimachinery";
 import type { CacheReader, ReconcileContext } from "@setpoint/runtime";
 import { controller, type ControllerDefinition } from "@setpoint/runtime";
 import type { Stored } from "@setpoint/client";
-import { isFinished } from "../pod-state.ts";
+import { isFinished, isReady } from "../pod-state.ts";
 import { endpointsOf } from "./endpoints-object.ts";
 import { endpointGroups } from "./pod-endpoints.ts";
 import { planSlices, type PlannedSlice } from "./slice-plan.ts";
@@ -20,7 +20,7 @@ export const endpoints: ControllerDefinition = controller(Service, {
   name: "endpoints",
   owns: [EndpointSlice],
   watches: [
-    { of: Pod, wakes: servicesOf },
+    { of: Pod, wakes: servicesOf, predicate: changesPublished },
     { of: Endpoints, wakes: (each) => [{ namespace: each.metadata.namespace ?? "", name: each.metadata.name ?? "" }] },
   ],
   async reconcile(service, context) {
@@ -28,14 +28,30 @@ export const endpoints: ControllerDefinition = controller(Service, {
     if (selector === undefined || Object.keys(selector).length === 0) return;
     const pods = context
       .list(Pod, { labels: selector })
-      .filter((pod) => !isFinished(pod) && (pod.status?.podIP ?? "") !== "")
+      .filter(isEndpoint)
       .sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
     await writeSlices(service, pods, context);
     await context.apply(endpointsOf(service, pods), { owner: false });
   },
 });
 
+function isEndpoint(pod: Pod): boolean {
+  return !isFinished(pod) && (pod.status?.podIP ?? "") !== "";
+}
+
+/** What of a pod its Services publish or select by, and can change: most changes of a pod are others. */
+function publishedOf(pod: Pod): unknown {
+  if (!isEndpoint(pod)) return undefined;
+  const { labels, deletionTimestamp } = pod.metadata;
+  return { labels, deletionTimestamp, ip: pod.status?.podIP, node: pod.spec?.nodeName, ready: isReady(pod) };
+}
+
+function changesPublished(old: Stored<Pod>, next: Stored<Pod>): boolean {
+  return !deepEqual(publishedOf(old), publishedOf(next));
+}
+
 function servicesOf(pod: Stored<Pod>, cache: CacheReader): readonly { namespace: string; name: string }[] {
+  if (!isEndpoint(pod)) return [];
   const namespace = pod.metadata.namespace ?? "";
   return cache
     .list(Service, { namespace })

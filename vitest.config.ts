@@ -13,7 +13,7 @@ const room = ["--max-semi-space-size=64", "--min-semi-space-size=64", "--no-allo
 // failure counts.
 const gateResult = process.env["SETPOINT_GATE_RESULT"];
 const realTime = ["e2e", "attack", "attack-load"];
-const built = ["e2e", "attack"];
+const built = ["e2e", "attack", "etcd"];
 // Files of these share a process, which loads each module once: all units take 107 s of CPU, and 238 s with a
 // process for each file; a file of simulated worlds takes 1.3 s less.
 const shared = ["unit", "sim"];
@@ -30,6 +30,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const longEtcd = ["e2e/etcd36/**/*.test.ts", "e2e/etcd-logins/**/*.test.ts"];
+
 const project = (name: string, include: string[], timeout: number, fileParallelism = true) => ({
   resolve,
   ssr,
@@ -41,7 +43,10 @@ const project = (name: string, include: string[], timeout: number, fileParalleli
     fileParallelism,
     isolate: !shared.includes(name),
     ...(built.includes(name) ? waiting : {}),
-    globalSetup: built.includes(name) ? ["./e2e/build-first.ts"] : [],
+    globalSetup: [
+      ...(built.includes(name) ? ["./e2e/build-first.ts"] : []),
+      ...(name === "etcd" ? ["./e2e/etcd36/images-first.ts"] : []),
+    ],
     environment: "node",
     retry: gateResult !== undefined && realTime.includes(name) ? 1 : 0,
     execArgv: name === "sim" ? room : [],
@@ -75,7 +80,9 @@ export default defineConfig({
       ),
       // Explorations use all cores themselves and have a time of their own, so they run one after the other.
       project("laws", ["{packages,operators}/*/src/**/*.laws.scenario.test.ts"], 300_000, false),
-      project("e2e", ["e2e/**/*.test.ts", "!e2e/attack/**"], 300_000),
+      project("e2e", ["e2e/**/*.test.ts", ...[...longEtcd, "e2e/attack/**"].map((each) => `!${each}`)], 300_000),
+      // Minutes of real etcd, and releases that are built first: outside of the gate.
+      project("etcd", longEtcd, 600_000),
       project("attack", ["e2e/attack/**/*.test.ts", "!**/*.load.test.ts"], 300_000),
       // These measure latency and memory of a server under load, so they run one after the other.
       project("attack-load", ["e2e/attack/**/*.load.test.ts"], 300_000, false),

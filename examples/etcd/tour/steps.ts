@@ -150,23 +150,26 @@ async function upgradeOrder(
   return order;
 }
 
+/** Upgrades three members; throws unless they are restarted one at a time, the leader last. */
+export async function upgradeTo(cluster: ClusterUnderTour, writer: LedgerWriter, version: string): Promise<string> {
+  const leader = await cluster.leader();
+  writer.mark();
+  const order = await upgradeOrder(cluster, version, async () => {
+    await cluster.patch({ version });
+    await cluster.until("the upgrade", () => cluster.isSettled(3, version), 90_000);
+    await sleep(200);
+  });
+  check(
+    order.length === 3 && order.at(-1) === leader.id,
+    `the leader ${leader.id} was not upgraded last: ${order.join(", ")}`,
+  );
+  await checkHashes(cluster, 3);
+  return `one at a time, ${leader.name} (leader) last, longest gap between writes ${seconds(writer.gapMs)}`;
+}
+
 export const upgrade: TourStep = {
   name: "upgrade 3.4 → 3.5",
-  async run(cluster, writer) {
-    const leader = await cluster.leader();
-    writer.mark();
-    const order = await upgradeOrder(cluster, "3.5.16", async () => {
-      await cluster.patch({ version: "3.5.16" });
-      await cluster.until("the upgrade", () => cluster.isSettled(3, "3.5.16"), 90_000);
-      await sleep(200);
-    });
-    check(
-      order.length === 3 && order.at(-1) === leader.id,
-      `the leader ${leader.id} was not upgraded last: ${order.join(", ")}`,
-    );
-    await checkHashes(cluster, 3);
-    return `one at a time, ${leader.name} (leader) last, longest gap between writes ${seconds(writer.gapMs)}`;
-  },
+  run: (cluster, writer) => upgradeTo(cluster, writer, "3.5.16"),
 };
 
 export const operatorAway: TourStep = {

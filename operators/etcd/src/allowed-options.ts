@@ -9,9 +9,8 @@ export const allowedOptions: readonly string[] = [
   "backend-batch-interval",
   "backend-batch-limit",
   "backend-bbolt-freelist-type",
-  // Without `experimental`, options of 3.6 and later.
+  // Without `experimental`, options of 3.6 and later. 3.6 takes them with it too, so an upgrade keeps them.
   "bootstrap-defrag-threshold-megabytes",
-  "compact-hash-check-enabled",
   "compact-hash-check-time",
   "compaction-batch-limit",
   "compaction-sleep-interval",

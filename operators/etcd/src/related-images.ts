@@ -6,11 +6,8 @@ import type { RelatedImage } from "setpoint/install";
 import { relatedImageVariable } from "setpoint/install";
 import { defaultRepository } from "./etcd-cluster.ts";
 
-/**
- * The patches that the tests run with real processes, the first from which 3.6 can be reached, and one of
- * 3.6.
- */
-export const listedVersions: readonly string[] = ["3.4.23", "3.5.16", "3.5.26", "3.6.4"];
+/** The patches that the tests run with real processes; 3.6 is reached from the last but one. */
+export const listedVersions: readonly string[] = ["3.4.23", "3.5.16", "3.5.35", "3.6.16"];
 
 /** Backups use these images too: `etcdutl` is in them. */
 export const relatedImages: readonly RelatedImage[] = listedVersions.map((version) => ({

@@ -3,13 +3,16 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pod } from "@setpoint/api";
+import { isNotFound } from "@setpoint/apimachinery";
 import { startCluster } from "@setpoint/cli";
 import { createClient, type Client } from "@setpoint/client";
+import { ServiceBinding } from "@setpoint/data-service";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { vi } from "vitest";
 import { applyFile } from "../../examples/etcd/install.ts";
 import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
-import { LedgerWriter } from "../../examples/etcd/tour/ledger-writer.ts";
+import { bind, loginOf } from "../../examples/etcd/tour/bindings.ts";
+import { LedgerWriter, type Login } from "../../examples/etcd/tour/ledger-writer.ts";
 import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
 import { expectStatus } from "./expect-status.ts";
 import { processesWith } from "../processes.ts";
@@ -24,6 +27,10 @@ const settleMsMax = 15_000;
 
 type Spec = Partial<EtcdCluster["spec"]> & Pick<EtcdCluster["spec"], "size" | "version">;
 export type Story = (cluster: ClusterUnderTour, writer: LedgerWriter) => Promise<void>;
+
+function ledgerBinding({ name }: ClusterUnderTour): string {
+  return `${name}-ledger`;
+}
 
 export class Playground implements AsyncDisposable {
   readonly client: Client;
@@ -57,12 +64,16 @@ export class Playground implements AsyncDisposable {
   /**
    * Makes an EtcdCluster, waits until it runs, and tells its story under a writer; afterwards its status must
    * be as its spec wants it, nothing that was acknowledged may be lost, and nothing may be left when it is
-   * deleted. A story that restores in place loses what was written since the backup, on purpose.
+   * deleted. A story that restores in place loses what was written since the backup, on purpose. With
+   * authentication, the writer has the login of a ServiceBinding.
    */
   async tell(name: string, spec: Spec, story: Story, { losesWrites = false } = {}): Promise<void> {
     const cluster = new ClusterUnderTour(this.client, name, namespace, operator);
     await this.client.create(EtcdCluster, EtcdCluster({ name, namespace, spec }));
-    await cluster.until(`the start of ${name}`, () => cluster.isSettled(spec.size), startMsMax);
+    const asksForLogins = spec.auth?.enabled === true;
+    const hasStarted = async (): Promise<boolean> =>
+      (await cluster.isSettled(spec.size)) && (!asksForLogins || (await cluster.get()).status?.auth !== undefined);
+    await cluster.until(`the start of ${name}`, hasStarted, startMsMax);
     try {
       await this.#tellUnderWrites(cluster, story, losesWrites);
     } catch (error) {
@@ -74,7 +85,8 @@ export class Playground implements AsyncDisposable {
   }
 
   async #tellUnderWrites(cluster: ClusterUnderTour, story: Story, losesWrites: boolean): Promise<void> {
-    await using writer = new LedgerWriter(await cluster.clientEndpoint());
+    const login = (await cluster.get()).status?.auth === undefined ? undefined : await this.#bindWriter(cluster);
+    await using writer = new LedgerWriter(await cluster.clientEndpoint(), "ledger/", login);
     await story(cluster, writer);
     // The readiness of pods that were restarted may lag behind what etcd says.
     await vi.waitFor(() => expectStatus(cluster), { timeout: settleMsMax, interval: 200 });
@@ -83,7 +95,18 @@ export class Playground implements AsyncDisposable {
       throw new Error(`${lost.length} of ${acknowledged} acknowledged writes are lost: ${lost[0]} …`);
   }
 
+  async #bindWriter(cluster: ClusterUnderTour): Promise<Login> {
+    const binding = ledgerBinding(cluster);
+    await bind(cluster, binding, { rights: { "ledger/": "readwrite" } });
+    const { username: name = "", password = "" } = await loginOf(cluster, binding);
+    return { name, password };
+  }
+
   async #remove(cluster: ClusterUnderTour): Promise<void> {
+    const bound = { name: ledgerBinding(cluster), namespace };
+    await this.client.delete(ServiceBinding, bound).catch((cause: unknown) => {
+      if (!isNotFound(cause)) throw cause;
+    });
     await this.client.delete(EtcdCluster, { name: cluster.name, namespace });
     const isGone = async (): Promise<boolean> => (await this.#leftovers(cluster)).length === 0;
     await cluster.until(`the end of ${cluster.name}`, isGone, removalMsMax).catch(async (cause: unknown) => {

@@ -5,7 +5,14 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import { systemClock } from "@setpoint/host/system";
 import { EtcdCluster } from "@setpoint/etcd-operator";
-import { etcdClient, type EtcdEndpoint, urlOf, type EtcdMember, type EtcdMemberStatus } from "./etcd-client.ts";
+import {
+  type EtcdClient,
+  etcdClient,
+  type EtcdEndpoint,
+  urlOf,
+  type EtcdMember,
+  type EtcdMemberStatus,
+} from "./etcd-client.ts";
 
 /** How long a read may take, with all attempts. */
 const readMsMax = 15_000;
@@ -96,7 +103,11 @@ export class ClusterUnderTour {
       `a read of ${key}`,
       async () => {
         const etcd = etcdClient(await this.clientEndpoint(), 5_000);
-        value = await etcd.get(key).finally(() => etcd.close());
+        const read = async (): Promise<string | undefined> => {
+          await this.#logIn(etcd);
+          return etcd.get(key);
+        };
+        value = await read().finally(() => etcd.close());
         return true;
       },
       readMsMax,
@@ -170,18 +181,24 @@ export class ClusterUnderTour {
     return status.members.length === size && status.readyMembers === size && status.waitingFor === undefined;
   }
 
-  async #ask<T>(
-    endpoint: EtcdEndpoint,
-    question: (etcd: ReturnType<typeof etcdClient>) => Promise<T>,
-  ): Promise<T | undefined> {
+  async #ask<T>(endpoint: EtcdEndpoint, question: (etcd: EtcdClient) => Promise<T>): Promise<T | undefined> {
     const etcd = etcdClient(endpoint, 2_000);
     try {
+      await this.#logIn(etcd);
       return await question(etcd);
     } catch {
       return undefined;
     } finally {
       etcd.close();
     }
+  }
+
+  /** As root, when the cluster asks for logins. */
+  async #logIn(etcd: EtcdClient): Promise<void> {
+    const { status } = await this.get();
+    if (status?.auth === undefined) return;
+    const root = await this.client.get(Secret, { name: status.auth.rootSecret, namespace: this.namespace });
+    await etcd.logIn("root", Buffer.from(root.data?.["password"] ?? "", "base64").toString());
   }
 
   async #describe(): Promise<string> {

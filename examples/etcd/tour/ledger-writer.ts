@@ -4,7 +4,7 @@
  */
 import { sleep } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
-import { etcdClient, type EtcdEndpoint } from "./etcd-client.ts";
+import { etcdClient, type EtcdClient, type EtcdEndpoint } from "./etcd-client.ts";
 
 /** Between two writes; slow enough to leave the machine to etcd. */
 const pauseMs = 10;
@@ -19,9 +19,15 @@ export interface LedgerReport {
   readonly longestGapMs: number;
 }
 
+export interface Login {
+  readonly name: string;
+  readonly password: string;
+}
+
 export class LedgerWriter implements AsyncDisposable {
   readonly #endpoint: EtcdEndpoint;
   readonly #prefix: string;
+  readonly #login: Login | undefined;
   readonly #acknowledged: string[] = [];
   readonly #stopping = new AbortController();
   readonly #loop: Promise<void>;
@@ -32,11 +38,12 @@ export class LedgerWriter implements AsyncDisposable {
 
   /**
    * `endpoint` is the client Service's address: the writer knows nothing of members. Keys begin with
-   * `prefix`.
+   * `prefix`. A cluster that asks for logins needs one that may write below it.
    */
-  constructor(endpoint: EtcdEndpoint, prefix = "ledger/") {
+  constructor(endpoint: EtcdEndpoint, prefix = "ledger/", login?: Login) {
     this.#endpoint = endpoint;
     this.#prefix = prefix;
+    this.#login = login;
     this.#loop = this.#run();
   }
 
@@ -71,6 +78,7 @@ export class LedgerWriter implements AsyncDisposable {
     for (const untilMs = systemClock.monotonic() + readMsMax; ; await sleep(systemClock, retryMs)) {
       const client = etcdClient(this.#endpoint, 10_000);
       try {
+        await this.#logIn(client);
         return await client.keys(this.#prefix);
       } catch (error) {
         if (systemClock.monotonic() > untilMs) throw error;
@@ -87,9 +95,12 @@ export class LedgerWriter implements AsyncDisposable {
 
   async #run(): Promise<void> {
     let client = etcdClient(this.#endpoint);
+    let isIn = false;
     for (let i = 0; !this.#stopping.signal.aborted; i++) {
       const key = `${this.#prefix}${String(i).padStart(8, "0")}`;
       try {
+        if (!isIn) await this.#logIn(client);
+        isIn = true;
         await client.put(key, `value ${i}`);
         this.#acknowledge(key);
       } catch {
@@ -98,10 +109,15 @@ export class LedgerWriter implements AsyncDisposable {
         this.#errors++;
         client.close();
         client = etcdClient(this.#endpoint);
+        isIn = false;
       }
       await sleep(systemClock, pauseMs);
     }
     client.close();
+  }
+
+  async #logIn(client: EtcdClient): Promise<void> {
+    if (this.#login !== undefined) await client.logIn(this.#login.name, this.#login.password);
   }
 
   #acknowledge(key: string): void {

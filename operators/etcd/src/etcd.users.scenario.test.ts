@@ -83,19 +83,21 @@ describe("authentication", () => {
     }),
   );
 
-  test(
-    "gets in with the certificate of root when the data have another password",
-    scenario(3, async (stage) => {
-      const { world } = stage;
-      await bootstrap(stage, { ...auth, tls: { mode: "Enabled" } });
-      await world.delete(Secret, "orders-root");
-      await world.restartOperator();
-      await world.run(minutes(1));
-      expect((await world.get(EtcdCluster, "orders")).status?.auth).toEqual({ rootSecret: "orders-root" });
-      await world.patch(EtcdCluster, "orders", { spec: { size: 5 } });
-      await world.settled();
-      await expectHealthy(stage);
-    }),
+  test.each(["3.4.23", "3.5.35", "3.6.16"])(
+    "of %s: the operator gets in with the certificate of root when the data have another password",
+    async (version) => {
+      await scenario(3, async (stage) => {
+        const { world } = stage;
+        await bootstrap(stage, { ...auth, version, tls: { mode: "Enabled" } });
+        await world.delete(Secret, "orders-root");
+        await world.restartOperator();
+        await world.run(minutes(1));
+        expect((await world.get(EtcdCluster, "orders")).status?.auth).toEqual({ rootSecret: "orders-root" });
+        await world.patch(EtcdCluster, "orders", { spec: { size: 5 } });
+        await world.settled();
+        await expectHealthy(stage);
+      })();
+    },
   );
 });
 

@@ -38,7 +38,7 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
     maintainCertificates: (_, context, seen) => connections.maintain(seen, context),
 
     async enableAuthentication(_, context, seen) {
-      await connections.enableAuthentication(seen, endpointForChanges(seen), context);
+      await connections.enableAuthentication(seen, endpointForLogins(seen), context);
       return context.requeueAfter(0, "see whether etcd accepts the login");
     },
 
@@ -373,6 +373,13 @@ function find(seen: Seen, name: string): SeenMember {
 
 function endpointOf({ pod }: Pick<SeenMember, "pod">): string | undefined {
   return pod === undefined ? undefined : memberEndpoint(pod);
+}
+
+/** A member that refuses the login may report nothing of itself. */
+function endpointForLogins(seen: Seen): string {
+  const running = seen.members.find(({ pod }) => podState(pod) === "running");
+  const isSilent = seen.members.every(({ status }) => status === undefined);
+  return (isSilent ? endpointOf(running ?? {}) : undefined) ?? endpointForChanges(seen);
 }
 
 /** Changes of membership go to the leader, or to another healthy voter, never to the member concerned. */

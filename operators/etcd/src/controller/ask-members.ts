@@ -64,20 +64,31 @@ export async function askPositions(
   return positions;
 }
 
-/** From a voter that follows a leader; undefined when none of them says. */
+/**
+ * From a voter that follows a leader; undefined when none of them says. When no member reports its status,
+ * from any that runs: since 3.5.32 and 3.6.12 etcd reports it only to a login that it accepts.
+ */
 export async function askAuthentication(
   pods: ReadonlyMap<string, Pod>,
   statuses: ReadonlyMap<string, MemberStatus>,
   gateway: EtcdGateway,
   signal: AbortSignal,
 ): Promise<Authentication | undefined> {
-  for (const [name, { learner, leaderId }] of statuses) {
-    const pod = pods.get(name);
-    const endpoint = pod === undefined || learner || leaderId === "" ? undefined : memberEndpoint(pod);
+  for (const pod of askedForAuthentication(pods, statuses)) {
+    const endpoint = memberEndpoint(pod);
     if (endpoint === undefined) continue;
     const answer = await gateway.authentication(endpoint, signal).catch(() => undefined);
     if (answer !== undefined) return answer;
   }
   signal.throwIfAborted();
   return undefined;
+}
+
+function askedForAuthentication(
+  pods: ReadonlyMap<string, Pod>,
+  statuses: ReadonlyMap<string, MemberStatus>,
+): readonly Pod[] {
+  if (statuses.size === 0) return [...pods.values()].filter((pod) => podState(pod) === "running");
+  const voters = [...statuses].filter(([, { learner, leaderId }]) => !learner && leaderId !== "");
+  return voters.flatMap(([name]) => pods.get(name) ?? []);
 }

@@ -130,7 +130,7 @@ export async function observe(
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
     authentication:
-      list === undefined || !wantsAuthentication(cluster)
+      (list === undefined && statuses.size > 0) || !wantsAuthentication(cluster)
         ? undefined
         : await askAuthentication(pods, statuses, gateway, context.signal),
     clusterIds: distinctClusterIds(members),

@@ -63,6 +63,9 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   const [mislabelled] = seen.mislabelled;
   if (mislabelled !== undefined)
     return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} differ from the desired state`);
+  // No member reports its status, and with it a quorum, to a login that it refuses.
+  const refused = seen.quorum ? undefined : planAuthentication(seen);
+  if (refused !== undefined) return refused;
   if (!founded) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(

@@ -40,18 +40,34 @@ export function httpCalls({ tls, login }: EtcdCredentials, tokens: Tokens): Http
     if (typeof token !== "string") throw new EtcdError(`${endpoint} answered a login without a token`);
     return token;
   };
+  const logInFor = async (endpoint: string, user: EtcdLogin, signal: AbortSignal): Promise<string> => {
+    try {
+      return await logIn(endpoint, user, signal);
+    } catch (error) {
+      if (!isLearnerRefusal(error)) throw error;
+      for (const other of tokens.placesOf(user)) {
+        const token = other === endpoint ? undefined : await logIn(other, user, signal).catch(() => undefined);
+        if (token !== undefined) return token;
+      }
+      throw error;
+    }
+  };
+  const sendAs = async (user: EtcdLogin, request: Request): Promise<Json> => {
+    const answer = await send(request, tokens.get(request.endpoint, user));
+    if (tokens.get(request.endpoint, user) !== undefined) tokens.accepted(request.endpoint, user);
+    return answer;
+  };
   return {
     logIn,
     async call(endpoint, path, body, signal, withinMs) {
       const request = { endpoint, path, body, signal, withinMs };
       if (login === undefined) return send(request);
       try {
-        return await send(request, tokens.get(endpoint, login));
+        return await sendAs(login, request);
       } catch (error) {
         if (!asksForLogin(error)) throw error;
-        const token = await logIn(endpoint, login, signal);
-        tokens.set(endpoint, login, token);
-        return send(request, token);
+        tokens.set(endpoint, login, await logInFor(endpoint, login, signal));
+        return sendAs(login, request);
       }
     },
     callAnonymously: (endpoint, path, body, signal) => send({ endpoint, path, body, signal }),
@@ -70,6 +86,14 @@ interface Request {
   readonly body: unknown;
   readonly signal: AbortSignal;
   readonly withinMs?: number | undefined;
+}
+
+/**
+ * A learner takes no login, and since 3.5.32 and 3.6.12 it wants one before it reports its status. It takes
+ * the token that another member gave.
+ */
+function isLearnerRefusal(error: unknown): boolean {
+  return error instanceof EtcdError && error.message.includes("rpc not supported for learner");
 }
 
 /** The call had no token, or one that has ended, or one from before the users changed. */

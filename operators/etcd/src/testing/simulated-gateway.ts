@@ -61,7 +61,7 @@ export function simulatedGateway(
           })),
         };
       }),
-    status: (endpoint) => read("status", () => model.status(endpoint)),
+    status: (endpoint) => read("status", () => model.status(endpoint, login)),
     position: (metricsEndpoint) => read("position", () => model.position(metricsEndpoint)),
     // A sample that is missed changes nothing, so no fault strikes it.
     measure: async (metricsEndpoint) => model.measure(metricsEndpoint),

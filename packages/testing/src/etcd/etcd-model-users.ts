@@ -16,6 +16,13 @@ interface Leading {
   readonly group: QuorumGroup;
 }
 
+/** Whether this release wants a login before it reports its status: since 3.5.32 and 3.6.12. */
+export function asksBeforeStatus(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  if (major !== 3 || minor < 5) return major > 3;
+  return minor === 5 ? patch >= 32 : minor > 6 || patch >= 12;
+}
+
 export class EtcdModelUsers {
   readonly #leading: (endpoint: string) => Promise<Leading>;
 
@@ -36,13 +43,18 @@ export class EtcdModelUsers {
       throw refusal("etcdserver: authentication failed, invalid user ID or password");
   }
 
-  /** Throws unless the client is root, or authentication is off. */
-  async admit(endpoint: string, login: SimulatedLogin | undefined): Promise<void> {
-    const { enabled } = await this.of(endpoint);
-    if (!enabled) return;
+  /** Throws unless the login is one that the cluster accepts, or authentication is off. */
+  async enter(endpoint: string, login: SimulatedLogin | undefined): Promise<void> {
+    if (!(await this.of(endpoint)).enabled) return;
     if (login === undefined) throw refusal("etcdserver: user name is empty");
     await this.prove(endpoint, login);
-    if (login.name !== root) throw refusal("etcdserver: permission denied");
+  }
+
+  /** Throws unless the client is root, or authentication is off. */
+  async admit(endpoint: string, login: SimulatedLogin | undefined): Promise<void> {
+    if (!(await this.of(endpoint)).enabled) return;
+    await this.enter(endpoint, login);
+    if (login?.name !== root) throw refusal("etcdserver: permission denied");
   }
 
   async set(endpoint: string, name: string, user: SimulatedUser | undefined): Promise<void> {

@@ -9,7 +9,7 @@ import type { SimulatedMeasurements, SimulatedMemberStatus } from "./etcd-answer
 import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";
 import type { SimulatedSnapshot } from "../data-service/transfer-model.ts";
 import { restoreSnapshot, snapshotText } from "./etcd-snapshot.ts";
-import { EtcdModelUsers } from "./etcd-model-users.ts";
+import { asksBeforeStatus, EtcdModelUsers, type SimulatedLogin } from "./etcd-model-users.ts";
 import { refusal } from "./etcd-refusal.ts";
 import { MemberDelays } from "./member-delays.ts";
 import { QuorumGroup, requestTimedOut } from "./quorum-group.ts";
@@ -136,9 +136,11 @@ export class EtcdModel implements ProgramModel {
     member.hang();
   }
 
-  async status(endpoint: string): Promise<SimulatedMemberStatus> {
+  /** Later releases report it, once authentication is on, only to a login that they accept. */
+  async status(endpoint: string, login?: SimulatedLogin): Promise<SimulatedMemberStatus> {
     await this.#travel();
     const { data, version, group } = this.#at(endpoint);
+    if (data.auth.enabled && asksBeforeStatus(version)) await this.users.enter(endpoint, login);
     return {
       memberId: data.memberId,
       clusterId: data.clusterId,

@@ -16,6 +16,9 @@ import {
 
 /** How long a read may take, with all attempts. */
 const readMsMax = 15_000;
+const answerMsMax = 2_000;
+/** etcd compares passwords slowly, on purpose. */
+const answerToLoginMsMax = 10_000;
 
 export type MemberStatus = NonNullable<EtcdCluster["status"]>["members"][number];
 
@@ -102,12 +105,7 @@ export class ClusterUnderTour {
     await this.until(
       `a read of ${key}`,
       async () => {
-        const etcd = etcdClient(await this.clientEndpoint(), 5_000);
-        const read = async (): Promise<string | undefined> => {
-          await this.#logIn(etcd);
-          return etcd.get(key);
-        };
-        value = await read().finally(() => etcd.close());
+        value = await askAs(await this.#login(), await this.clientEndpoint(), 5_000, (etcd) => etcd.get(key));
         return true;
       },
       readMsMax,
@@ -182,23 +180,18 @@ export class ClusterUnderTour {
   }
 
   async #ask<T>(endpoint: EtcdEndpoint, question: (etcd: EtcdClient) => Promise<T>): Promise<T | undefined> {
-    const etcd = etcdClient(endpoint, 2_000);
-    try {
-      await this.#logIn(etcd);
-      return await question(etcd);
-    } catch {
-      return undefined;
-    } finally {
-      etcd.close();
-    }
+    const login = await this.#login();
+    return askAs(login, endpoint, login === undefined ? answerMsMax : answerToLoginMsMax, question).catch(
+      () => undefined,
+    );
   }
 
-  /** As root, when the cluster asks for logins. */
-  async #logIn(etcd: EtcdClient): Promise<void> {
+  /** Of root, when the cluster asks for logins. */
+  async #login(): Promise<{ readonly name: string; readonly password: string } | undefined> {
     const { status } = await this.get();
-    if (status?.auth === undefined) return;
+    if (status?.auth === undefined) return undefined;
     const root = await this.client.get(Secret, { name: status.auth.rootSecret, namespace: this.namespace });
-    await etcd.logIn("root", Buffer.from(root.data?.["password"] ?? "", "base64").toString());
+    return { name: "root", password: Buffer.from(root.data?.["password"] ?? "", "base64").toString() };
   }
 
   async #describe(): Promise<string> {
@@ -208,5 +201,21 @@ export class ClusterUnderTour {
       .map((each) => `${each.name} ${each.role}${each.healthy ? "" : " (unhealthy)"}`)
       .join(", ");
     return `phase ${status.phase}, members ${members}${status.waitingFor === undefined ? "" : `, waiting: ${status.waitingFor.what}`}`;
+  }
+}
+
+/** Logs in first when there is a login. */
+async function askAs<T>(
+  login: { readonly name: string; readonly password: string } | undefined,
+  endpoint: EtcdEndpoint,
+  timeoutMs: number,
+  question: (etcd: EtcdClient) => Promise<T>,
+): Promise<T> {
+  const etcd = etcdClient(endpoint, timeoutMs);
+  try {
+    if (login !== undefined) await etcd.logIn(login.name, login.password);
+    return await question(etcd);
+  } finally {
+    etcd.close();
   }
 }

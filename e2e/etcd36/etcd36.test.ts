@@ -1,6 +1,6 @@
 /**
- * A real etcd 3.6 with TLS under writes: it starts, grows back after a loss, is defragmented, is backed up and
- * restored, loses its quorum, and is reached from 3.5 without losing a write.
+ * A real etcd 3.6 with TLS under writes: it starts, grows back after a loss, is defragmented, is backed up
+ * and restored, loses its quorum, and is reached from 3.5 without losing a write.
  */
 import { Operation } from "@setpoint/data-service";
 import { EtcdCluster } from "@setpoint/etcd-operator";

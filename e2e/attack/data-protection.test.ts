@@ -38,7 +38,7 @@ const gateway: EtcdGateway = {
   remove: away,
   moveLeader: away,
   ...{ authentication: away, enableAuthentication: away, resetRoot: away },
-  ...{ proveLogin: away, ensureUser: away, dropUser: away },
+  ...{ proveLogin: away, ensureUser: away, dropUser: away, readKey: away, deleteKey: away },
   withCredentials: () => gateway,
 };
 const operator = etcdOperator(gateway);

@@ -20,7 +20,7 @@ const away = (): Promise<never> => Promise.reject(new Error("etcd is away"));
 const gateway: EtcdGateway = {
   ...{ members: away, status: away, position: away, measure: away, addLearner: away },
   ...{ authentication: away, enableAuthentication: away, resetRoot: away },
-  ...{ proveLogin: away, ensureUser: away, dropUser: away },
+  ...{ proveLogin: away, ensureUser: away, dropUser: away, readKey: away, deleteKey: away },
   withCredentials: () => gateway,
   ...{ promote: away, remove: away, moveLeader: away },
   ...{ compact: away, defragment: away, disarm: away },

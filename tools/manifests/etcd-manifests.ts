@@ -14,6 +14,8 @@ const heading = "# Generated from the operator's code by tools/manifests/main.ts
 export function etcdManifests(): string {
   return (
     heading +
-    manifestsYaml(installManifests(etcdOperator(httpGateway()), { image: operatorImage, namespace: "setpoint-system" }))
+    manifestsYaml(
+      installManifests(etcdOperator(httpGateway(), {}, ""), { image: operatorImage, namespace: "setpoint-system" }),
+    )
   );
 }

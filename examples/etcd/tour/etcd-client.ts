@@ -7,6 +7,7 @@ export interface EtcdClient {
   /** All later calls are those of this user. */
   logIn(name: string, password: string): Promise<void>;
   put(key: string, value: string): Promise<void>;
+  delete(key: string): Promise<void>;
   get(key: string): Promise<string | undefined>;
   /** What this member has, also when it is behind the others or cut off from them. */
   getSerializable(key: string): Promise<string | undefined>;
@@ -77,6 +78,9 @@ export function etcdClient(endpoint: EtcdEndpoint, timeoutMs = 1_500): EtcdClien
     },
     async put(key, value) {
       await call("/v3/kv/put", { key: base64(key), value: base64(value) });
+    },
+    async delete(key) {
+      await call("/v3/kv/deleterange", { key: base64(key) });
     },
     get: (key) => read({ key: base64(key) }),
     getSerializable: (key) => read({ key: base64(key), serializable: true }),

@@ -5,7 +5,7 @@ import { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import type { EtcdCertificates, EtcdGateway, EtcdLogin } from "./gateway/etcd-gateway.ts";
 import { memberEndpoint } from "./resources/member-pod.ts";
-import { rootSecretName } from "./resources/root-login.ts";
+import { rootSecretName, wantsAuthentication } from "./resources/root-login.ts";
 import { certificateSecret, operatorRole, serverName } from "./resources/tls.ts";
 
 /** A voter that answers, with the login of root. */
@@ -67,14 +67,17 @@ function factsOf({ status }: EtcdCluster): string {
 
 async function reach(gateway: EtcdGateway, cluster: Stored<EtcdCluster>, access: InstanceAccess): Promise<Reached> {
   const tls = cluster.status?.tls === undefined ? undefined : await certificatesOf(cluster, access);
-  const as = gateway.withCredentials({ tls, login: await rootLogin(cluster, access) });
+  const as = gateway.withCredentials({
+    tls,
+    login: wantsAuthentication(cluster) ? await rootLogin(cluster, access) : undefined,
+  });
   const voters = (cluster.status?.members ?? []).filter(({ healthy, role }) => healthy && role !== "Learner");
   for (const { name } of voters) {
     const pod = await access.object(Pod, name);
     const endpoint = pod === undefined ? undefined : memberEndpoint(pod);
     if (endpoint !== undefined) return { as, endpoint };
   }
-  throw new Error(`Cannot change users of EtcdCluster "${cluster.metadata.name}": no healthy member has an address`);
+  throw new Error(`Cannot reach EtcdCluster "${cluster.metadata.name}": no healthy member has an address`);
 }
 
 async function rootLogin({ metadata: { name } }: Stored<EtcdCluster>, access: InstanceAccess): Promise<EtcdLogin> {
@@ -82,7 +85,7 @@ async function rootLogin({ metadata: { name } }: Stored<EtcdCluster>, access: In
   const { password } = await filesOf(secret, access);
   if (password === undefined)
     throw new Error(
-      `Cannot change users of EtcdCluster "${name}": Secret "${secret}" has no password of root. Create it again with that password; with TLS, a restart of the operator makes a new one`,
+      `Cannot reach EtcdCluster "${name}": Secret "${secret}" has no password of root. Create it again with that password; with TLS, a restart of the operator makes a new one`,
     );
   return { name: "root", password };
 }

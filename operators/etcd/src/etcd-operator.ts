@@ -27,6 +27,7 @@ import { etcdAcceptance } from "./etcd-acceptance.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdMetrics } from "./etcd-metrics.ts";
 import { etcdOperations } from "./etcd-operations.ts";
+import { etcdMirrors, mirrorWrites } from "./mirror/mirror-controller.ts";
 import { relatedImages } from "./related-images.ts";
 import { releaseVolumes, retainedVolumes } from "./resources/retained-volumes.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
@@ -47,15 +48,16 @@ const clusterRules: readonly PolicyRule[] = [
 
 /**
  * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs;
- * `image` is the operator's own, which transfers of backups and copies of data run; `issuer` makes
- * certificates.
+ * `ownImage` is the operator's, which transfers of backups, copies of data and mirrors run; it is empty when
+ * the installation does not name it, and without it there are no mirrors at all. `issuer` makes certificates.
  */
 export function etcdOperator(
   gateway: EtcdGateway,
   accepts: Partial<AcceptanceOptions> = {},
-  image?: string,
+  ownImage?: string,
   issuer: CertificateIssuer = x509Issuer,
 ): Operator {
+  const image = ownImage === "" ? undefined : ownImage;
   const connections = new EtcdConnections(gateway, new CertificateKeeper(issuer));
   const accepted = { ...acceptanceDefaults, ...accepts };
   const senses = {
@@ -84,11 +86,12 @@ export function etcdOperator(
     operations(etcdOperations(connections)),
     ...dataServiceControllers(engine, { image }),
     acceptanceRuns(acceptance, { image }),
+    ...(ownImage === undefined ? [] : [etcdMirrors(gateway, ownImage)]),
   ];
   return defineOperator({
     name: "etcd",
     controllers,
-    writes,
+    writes: ownImage === undefined ? writes : new Map([...writes, ...mirrorWrites]),
     relatedImages,
     policies: [retainedVolumes],
     permissions: [...operationRules, ...clusterRules, ...serviceBindingRules, ...acceptanceRules],

@@ -2,5 +2,6 @@
 export { EtcdCluster } from "./etcd-cluster.ts";
 export { etcdOperator } from "./etcd-operator.ts";
 export type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "./gateway/etcd-gateway.ts";
+export { EtcdMirror } from "./mirror/etcd-mirror.ts";
 export { EtcdError } from "./gateway/etcd-gateway.ts";
 export { httpGateway } from "./gateway/http-gateway.ts";

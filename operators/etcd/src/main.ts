@@ -1,5 +1,6 @@
 /** The operator's process, or by its first argument a program of its pods: a transfer, or a copy of data. */
 import { runOperatorProcess } from "setpoint/process";
+import { mirrorCommand } from "./mirror/mirror-request.ts";
 import { copyAsideCommand, removeCopiesCommand } from "./resources/survivor-copy.ts";
 
 /** From here the kubelet takes the outcome of a container. */
@@ -27,8 +28,14 @@ async function runCopy(command: string, [first = "", second = ""]: readonly stri
     : runRemoveCopies(first, terminationLog);
 }
 
+async function runMirror(): Promise<number> {
+  const { runMirror: follow } = await import("./mirror/run-mirror.ts");
+  return follow();
+}
+
 function run([command = "", ...args]: readonly string[]): Promise<number> {
   if (command === "agent") return runTransfer();
+  if (command === mirrorCommand) return runMirror();
   return command === copyAsideCommand || command === removeCopiesCommand ? runCopy(command, args) : runOperator();
 }
 

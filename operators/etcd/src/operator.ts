@@ -19,4 +19,4 @@ const accepts = {
   ...(listed === "" ? {} : { imageRepositories: repositories }),
 };
 
-export default etcdOperator(httpGateway(), accepts, process.env["SETPOINT_OPERATOR_IMAGE"]);
+export default etcdOperator(httpGateway(), accepts, process.env["SETPOINT_OPERATOR_IMAGE"] ?? "");

@@ -12,6 +12,8 @@ export type { InstanceReference } from "./kinds/instance.ts";
 export { instanceReference } from "./kinds/instance.ts";
 export { dataServiceControllers, dataServicePermissions, dataServiceWrites } from "./controllers.ts";
 export type { ControllerOptions } from "./transfer/controller-options.ts";
+export type { Mount } from "./transfer/store-mounts.ts";
+export { agentMounts, restricted, securedPod } from "./transfer/transfer-pod.ts";
 export { dataLabels } from "./kinds/labels.ts";
 export { BoundedMap } from "./engine/bounded-map.ts";
 export type { RestoreMark } from "./engine/restore-mark.ts";

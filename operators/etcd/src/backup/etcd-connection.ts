@@ -10,6 +10,7 @@ import { sourceSecretKeys } from "./etcd-source.ts";
 /** A healthy member answers at once; a snapshot may be silent for longer. */
 const answerMsMax = 5_000;
 const silenceMsMax = 60_000;
+const keepAliveMs = 30_000;
 const answerBytesMax = 1 << 20;
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -61,16 +62,17 @@ export class EtcdConnection {
     this.#token = String(token);
   }
 
-  async call(path: string, body: Json): Promise<Json> {
+  async call(path: string, body: Json, bytesMax: number = answerBytesMax): Promise<Json> {
     const response = await this.#send(path, body, answerMsMax);
-    const text = await textOf(response, this.endpoint);
+    const text = await textOf(response, this.endpoint, bytesMax);
     return this.#parse(path, response.statusCode, text);
   }
 
-  /** The body of an answer, as it arrives. */
-  async stream(path: string, body: Json): Promise<IncomingMessage> {
-    const response = await this.#send(path, body, silenceMsMax);
-    if (response.statusCode !== 200) this.#parse(path, response.statusCode, await textOf(response, this.endpoint));
+  /** The body of an answer, as it arrives. `silenceMs`: how long it may be without a byte. */
+  async stream(path: string, body: Json, silenceMs: number = silenceMsMax): Promise<IncomingMessage> {
+    const response = await this.#send(path, body, silenceMs);
+    if (response.statusCode !== 200)
+      this.#parse(path, response.statusCode, await textOf(response, this.endpoint, answerBytesMax));
     return response;
   }
 
@@ -95,6 +97,8 @@ export class EtcdConnection {
     return new Promise((resolve, reject) => {
       const send = url.startsWith("https:") ? requestHttps : requestHttp;
       const sent = send(url, options, resolve);
+      // A peer that is gone without a word is noticed, also by a watch that waits.
+      sent.setSocketKeepAlive(true, keepAliveMs);
       sent.on("timeout", () => sent.destroy(new Error(`no byte for ${silenceMs / 1_000} s`)));
       sent.on("error", (cause) => reject(unreachable(this.endpoint, cause)));
       sent.end(payload);
@@ -124,13 +128,13 @@ export function unreachable(endpoint: string, cause: unknown): TransferError {
   return new TransferError("SourceUnreachable", `Cannot read from etcd at ${endpoint}: ${why}.`, { cause });
 }
 
-async function textOf(response: IncomingMessage, endpoint: string): Promise<string> {
+async function textOf(response: IncomingMessage, endpoint: string, bytesMax: number): Promise<string> {
   let text = "";
   response.setEncoding("utf8");
   try {
     for await (const piece of response) {
       text += String(piece);
-      if (text.length > answerBytesMax) throw new Error(`an answer of more than ${answerBytesMax} bytes`);
+      if (text.length > bytesMax) throw new Error(`an answer of more than ${bytesMax} bytes`);
     }
   } catch (cause) {
     throw unreachable(endpoint, cause);

@@ -47,7 +47,8 @@ function messageOf(error: unknown): string {
   return typeof message === "string" ? message.slice(0, 200) : "without a reason";
 }
 
-async function* linesOf(answer: Readable, endpoint: string): AsyncGenerator<string> {
+/** The lines of a body, as they arrive. */
+export async function* linesOf(answer: Readable, endpoint: string): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
   let rest = "";
   try {

@@ -38,6 +38,10 @@ export interface EtcdGateway {
   ensureUser(endpoint: string, login: EtcdLogin, rights: readonly KeyRight[], signal: AbortSignal): Promise<void>;
   /** Drops a user and its role; nothing happens when both are gone. */
   dropUser(endpoint: string, user: string, signal: AbortSignal): Promise<void>;
+  /** The value of a key as text; undefined when there is none. */
+  readKey(endpoint: string, key: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Nothing happens when there is no such key. */
+  deleteKey(endpoint: string, key: string, signal: AbortSignal): Promise<void>;
   /** The same, with these credentials. */
   withCredentials(credentials: EtcdCredentials): EtcdGateway;
 }

@@ -62,6 +62,14 @@ function gatewayWith(credentials: EtcdCredentials, tokens: Tokens): EtcdGateway 
         if (alarm === "NOSPACE")
           await call(endpoint, "/v3/maintenance/alarm", { action: "DEACTIVATE", memberID, alarm }, signal);
     },
+    async readKey(endpoint, key, signal) {
+      const { kvs = [] } = await call(endpoint, "/v3/kv/range", { key: base64(key) }, signal);
+      const [found] = kvs as readonly Json[];
+      return found === undefined ? undefined : Buffer.from(String(found["value"] ?? ""), "base64").toString("utf8");
+    },
+    async deleteKey(endpoint, key, signal) {
+      await call(endpoint, "/v3/kv/deleterange", { key: base64(key) }, signal);
+    },
     async addLearner(endpoint, peerUrl, signal) {
       await call(endpoint, "/v3/cluster/member/add", { peerURLs: [peerUrl], isLearner: true }, signal);
     },
@@ -75,6 +83,10 @@ function gatewayWith(credentials: EtcdCredentials, tokens: Tokens): EtcdGateway 
       await call(endpoint, "/v3/maintenance/transfer-leadership", { targetID: decimal(targetId) }, signal);
     },
   };
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
 }
 
 function decimal(hexadecimal: string): string {

@@ -3,6 +3,7 @@
  * messages.
  */
 import type { Logger } from "@setpoint/host";
+import { secretValues } from "../storage/secret-files.ts";
 
 /** Shorter values, such as a user's name, would hit ordinary words. */
 const secretLengthMin = 6;
@@ -15,6 +16,11 @@ export function concealmentOf(values: readonly Buffer[]): Conceal {
   const forms = new Set(values.flatMap(formsOf).filter((form) => form.length >= secretLengthMin));
   const longestFirst = [...forms].toSorted((a, b) => b.length - a.length);
   return (text) => longestFirst.reduce((result, form) => result.replaceAll(form, "(secret)"), text);
+}
+
+/** Knows the values of the Secrets that are mounted at these folders. */
+export function folderConcealment(folders: readonly string[]): Conceal {
+  return concealmentOf(folders.flatMap(secretValues));
 }
 
 /** A logger whose messages and fields have no secrets. */

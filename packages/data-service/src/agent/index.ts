@@ -12,6 +12,8 @@ export type { TransferReason } from "../engine/transfer-error.ts";
 export { cancelledError, isTransferError, TransferError, transferReasons } from "../engine/transfer-error.ts";
 export type { AgentRequest, AgentResult, StoredBackup, StoreRequest } from "./request.ts";
 export { agentPaths, agentRequest, agentResult, requestVariable, storedBackup } from "./request.ts";
+export type { Conceal } from "./concealment.ts";
+export { concealingLogger, folderConcealment } from "./concealment.ts";
 export type { AgentOptions } from "./run-agent.ts";
 export { runAgent } from "./run-agent.ts";
 // Storage

@@ -9,9 +9,8 @@ import { readEncryptionKey } from "../format/encryption-key.ts";
 import { partBytesMax } from "../format/parts.ts";
 import { type BackupStorage, checkPath } from "../storage/backup-storage.ts";
 import { openStorage } from "../storage/opendal-storage.ts";
-import { secretValues } from "../storage/secret-files.ts";
 import { takeBackup } from "./backup-task.ts";
-import { concealingLogger, concealmentOf } from "./concealment.ts";
+import { concealingLogger, folderConcealment } from "./concealment.ts";
 import { deleteBackup } from "./delete-task.ts";
 import { fetchBackup, verifyBackup } from "./read-task.ts";
 import { damageBackup } from "./damage-task.ts";
@@ -57,8 +56,7 @@ export async function runAgent(
 ): Promise<number> {
   const settings = withDefaults(options);
   const { paths, terminationLog } = settings;
-  const secrets = [paths.storeSecret, paths.encryptionSecret, paths.sourceSecret].flatMap(secretValues);
-  const conceal = concealmentOf(secrets);
+  const conceal = folderConcealment([paths.storeSecret, paths.encryptionSecret, paths.sourceSecret]);
   const log = concealingLogger(settings.log, conceal);
   const result = await carryOut(engines, { ...settings, log });
   try {

@@ -53,7 +53,12 @@ export function transferPod(transfer: Transfer): Pod {
 }
 
 function sourceMounts({ sourceSecrets = [] }: Pick<Transfer, "sourceSecrets">): readonly Mount[] {
-  return sourceSecrets.length === 0 ? [] : [secretsMount("source", sourceSecrets, agentPaths.sourceSecret)];
+  return agentMounts("source", sourceSecrets, agentPaths.sourceSecret);
+}
+
+/** The files of these Secrets in one folder; nothing when there are none. */
+export function agentMounts(name: string, secretNames: readonly string[], path: string): readonly Mount[] {
+  return secretNames.length === 0 ? [] : [secretsMount(name, secretNames, path)];
 }
 
 /** A pod that acts as a client of an instance. It has the same limits as a transfer, and no store. */
@@ -77,20 +82,27 @@ export function podOf(
       restartPolicy: "Never",
       activeDeadlineSeconds: deadlineSeconds,
       terminationGracePeriodSeconds: graceSeconds,
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser,
-        runAsGroup: runAsUser,
-        fsGroup: runAsUser,
-        fsGroupChangePolicy: "OnRootMismatch",
-        seccompProfile: { type: "RuntimeDefault" },
-      },
-      volumes: mounts.map(({ volume }) => volume),
+      ...securedPod(mounts, runAsUser),
       ...containers,
     },
   });
+}
+
+/** What every pod of the operator's image has: no token, a user without privileges, its volumes. */
+export function securedPod(mounts: readonly Mount[], runAsUser: number = user): Omit<PodSpec, "containers"> {
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser,
+      runAsGroup: runAsUser,
+      fsGroup: runAsUser,
+      fsGroupChangePolicy: "OnRootMismatch",
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    volumes: mounts.map(({ volume }) => volume),
+  };
 }
 
 /** The container that runs the agent of the operator's image. */

@@ -3,7 +3,7 @@
  */
 import { type Host, timestampAt } from "@setpoint/host";
 import { type ProbeRequest, type SimulatedValues, startProbe } from "./simulated-probe.ts";
-import type { Launch, Program, ProgramModel } from "../program-model.ts";
+import { idleProgram, type Launch, type Program, type ProgramModel } from "../program-model.ts";
 import { copyFiles } from "./copied-files.ts";
 import { BackupVault, sha256Of, TransferFailure } from "./backup-vault.ts";
 
@@ -64,6 +64,8 @@ export class TransferModel implements ProgramModel {
   }
 
   start(launch: Launch): Program {
+    // What it copies is a story's own: a world has no traffic between pods.
+    if (launch.command[0] === "mirror") return idleProgram.start(launch);
     if (launch.command[0] !== "agent") return copyFiles(launch, this.copies, this.copyRefusal);
     const request = requestOf(launch);
     if (isProbe(request)) return startProbe(request, launch, this.#values[request.engine]);

@@ -24,7 +24,7 @@ export interface SimulatedUser {
 /** One entry of the replicated log. */
 export type Change =
   | { readonly kind: "noop" }
-  | { readonly kind: "put"; readonly key: string; readonly value: string }
+  | { readonly kind: "put"; readonly key: string; readonly value: string | undefined }
   | { readonly kind: "add"; readonly member: MemberRecord }
   | { readonly kind: "promote"; readonly id: string }
   | { readonly kind: "remove"; readonly id: string }
@@ -92,8 +92,9 @@ export class EtcdData {
         return;
       case "put":
         this.revision++;
-        this.keys.set(change.key, change.value);
-        this.historyBytes += change.key.length + change.value.length;
+        if (change.value === undefined) this.keys.delete(change.key);
+        else this.keys.set(change.key, change.value);
+        this.historyBytes += change.key.length + (change.value?.length ?? 0);
         this.fileBytes = Math.max(this.fileBytes, this.historyBytes);
         return;
       case "compact":

@@ -222,8 +222,8 @@ export class EtcdModel implements ProgramModel {
     group.transfer(target);
   }
 
-  /** Resolves when the write is committed and the client has the answer. */
-  async put(endpoint: string, key: string, value: string): Promise<void> {
+  /** Resolves when the write is committed and answered. Without a value the key is deleted. */
+  async put(endpoint: string, key: string, value: string | undefined): Promise<void> {
     await this.#travel();
     const member = this.#at(endpoint);
     const { data, group } = leading(member);

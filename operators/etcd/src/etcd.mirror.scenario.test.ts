@@ -1,0 +1,127 @@
+/** EtcdMirrors in the simulated world. What the pod copies is the subject of `mirror/mirror-loop.test.ts`. */
+import { Deployment, Pod } from "setpoint/kinds";
+import { conditionOf } from "setpoint/testing";
+import { expect, test } from "vitest";
+import { EtcdMirror } from "./mirror/etcd-mirror.ts";
+import { type MirrorRecord, recordKeyOf } from "./mirror/mirror-record.ts";
+import { cluster, setUp, type Stage } from "./testing/etcd-stage.ts";
+
+const spec = { source: { cluster: "shop" }, cluster: "orders", prefix: "/a/" };
+const record: MirrorRecord = { source: "1", revision: 40, sourceRevision: 42, copies: 1, keys: 7, at: "2026-01-01" };
+
+function endpoint({ etcd }: Stage, name: string): string {
+  const [member] = etcd.members(name).filter(({ isServing }) => isServing);
+  return `http://${member?.launch.podIp}:2379`;
+}
+
+async function begin(seed: number, init: EtcdMirror["spec"] = EtcdMirror({ name: "m", spec }).spec): Promise<Stage> {
+  const stage = await setUp(seed);
+  const { world } = stage;
+  for (const name of ["orders", "shop"]) await world.apply(cluster(name, { size: 1 }));
+  await world.settled();
+  await world.apply(EtcdMirror({ name: "follow", spec: init }));
+  await world.settled();
+  return stage;
+}
+
+/** As the pod of the mirror does. */
+async function report(stage: Stage, text: string): Promise<void> {
+  const { world, etcd } = stage;
+  const { uid } = (await world.get(EtcdMirror, "follow")).metadata;
+  await world.wait(etcd.put(endpoint(stage, "orders"), recordKeyOf(uid), text));
+  await world.run(30_000);
+}
+
+const ready = async ({ world }: Stage): Promise<object | undefined> =>
+  conditionOf(await world.get(EtcdMirror, "follow"), "Ready");
+const pods = async ({ world }: Stage): Promise<readonly Pod[]> =>
+  (await world.list(Pod)).filter(({ metadata }) => metadata.name.startsWith("follow-mirror"));
+const recordIsGone = async (stage: Stage, uid: string): Promise<boolean> =>
+  !(await stage.world.wait(stage.etcd.keys(endpoint(stage, "orders")))).has(recordKeyOf(uid));
+
+test("a mirror has one pod, and its status is what the pod has recorded", async () => {
+  const stage = await begin(1);
+  const { world } = stage;
+  await using _ = world;
+  expect(await ready(stage)).toMatchObject({ status: "False", reason: "Starting" });
+  const [pod] = await pods(stage);
+  expect(pod?.spec).toMatchObject({ automountServiceAccountToken: false });
+  const request = JSON.parse(pod?.spec?.containers[0]?.env?.[0]?.value ?? "{}") as object;
+  expect(request).toMatchObject({
+    source: ["http://shop-client.default.svc:2379"],
+    destination: ["http://orders-client.default.svc:2379"],
+    ...{ prefix: "/a/", destinationPrefix: "/a/", replacesKeys: false },
+  });
+  await report(stage, JSON.stringify({ ...record, revision: 0, copies: 0 }));
+  expect(await ready(stage)).toMatchObject({ status: "False", reason: "Copying" });
+  await report(stage, JSON.stringify(record));
+  expect(await ready(stage)).toMatchObject({ status: "True", reason: "Following" });
+  expect((await world.get(EtcdMirror, "follow")).status).toMatchObject({
+    ...{ phase: "Following", revision: 40, sourceRevision: 42, lagRevisions: 2, copies: 1, keys: 7 },
+  });
+  const problem = { reason: "SourceUnreachable", message: "no member answers" };
+  await report(stage, JSON.stringify({ ...record, problem }));
+  expect(await ready(stage)).toMatchObject({ status: "False", ...problem });
+  await report(stage, "not a record");
+  expect(await ready(stage)).toMatchObject({ status: "False", reason: "Starting" });
+  await world.expectQuiet();
+});
+
+test("a pod that is killed comes back, and the status says so meanwhile", async () => {
+  const stage = await begin(2);
+  const { world } = stage;
+  await using _ = world;
+  await report(stage, JSON.stringify(record));
+  const [pod] = await pods(stage);
+  await world.delete(Pod, pod?.metadata.name ?? "");
+  await world.until("a new pod", async () => {
+    const [next] = await pods(stage);
+    return next !== undefined && next.metadata.uid !== pod?.metadata.uid;
+  });
+  await world.settled();
+  expect(await ready(stage)).toMatchObject({ status: "True", reason: "Following" });
+});
+
+test("a mirror that is deleted takes its pod and its record along, and leaves the keys", async () => {
+  const stage = await begin(3);
+  const { world, etcd } = stage;
+  await using _ = world;
+  const { uid } = (await world.get(EtcdMirror, "follow")).metadata;
+  await report(stage, JSON.stringify(record));
+  await world.wait(etcd.put(endpoint(stage, "orders"), "/a/copied", "1"));
+  await world.delete(EtcdMirror, "follow");
+  await world.settled();
+  expect(await world.list(EtcdMirror)).toEqual([]);
+  expect(await world.list(Deployment)).toEqual([]);
+  expect(await pods(stage)).toEqual([]);
+  expect(await recordIsGone(stage, uid)).toBe(true);
+  expect((await world.wait(etcd.keys(endpoint(stage, "orders")))).get("/a/copied")).toBe("1");
+  await world.expectQuiet();
+});
+
+test("a mirror without its clusters waits, and begins when they are there", async () => {
+  const stage = await begin(4, EtcdMirror({ name: "m", spec: { ...spec, source: { cluster: "later" } } }).spec);
+  const { world } = stage;
+  await using _ = world;
+  expect(await ready(stage)).toMatchObject({ reason: "Waiting", message: 'EtcdCluster "later" does not exist' });
+  expect(await world.list(Deployment)).toEqual([]);
+  await world.apply(cluster("later", { size: 1 }));
+  await world.settled();
+  expect((await world.list(Deployment)).length).toBe(1);
+});
+
+test("endpoints of an external source that cannot be used start no pod", async () => {
+  const external = { endpoints: ["https://root:canary@10.0.0.7:2379"] };
+  const stage = await begin(5, EtcdMirror({ name: "m", spec: { ...spec, source: { external } } }).spec);
+  await using _ = stage.world;
+  const condition = JSON.stringify(await ready(stage));
+  expect(condition).toContain("spec.source.external.endpoints[0] has a login in it");
+  expect(condition).not.toContain("canary");
+  expect(await stage.world.list(Deployment)).toEqual([]);
+});
+
+test("a cluster cannot be mirrored into itself", () => {
+  expect(() => EtcdMirror({ name: "m", spec: { ...spec, source: { cluster: "orders" } } })).toThrow(
+    "cannot be mirrored into itself",
+  );
+});

@@ -1,0 +1,158 @@
+/** Reconciles EtcdMirrors: one pod each, which copies by itself, and a status from what it has recorded. */
+import type { InstanceAccess } from "@setpoint/data-service";
+import type { WriteVerb } from "setpoint/install";
+import {
+  controller,
+  keyOf,
+  type KindRef,
+  type ReconcileContext,
+  type Result,
+  seconds,
+  type Stored,
+  watching,
+} from "setpoint";
+import { Deployment, Pod, Secret } from "setpoint/kinds";
+import { ClusterAccess } from "../cluster-access.ts";
+import { EtcdCluster } from "../etcd-cluster.ts";
+import type { EtcdGateway } from "../gateway/etcd-gateway.ts";
+import { EtcdMirror } from "./etcd-mirror.ts";
+import { mirrorConnection, type Missing } from "./mirror-connection.ts";
+import { mirrorDeployment, mirrorLabel } from "./mirror-deployment.ts";
+import { parseRecord, recordKeyOf } from "./mirror-record.ts";
+import { mirrorStatus, readyCondition, type SeenMirror } from "./mirror-status.ts";
+
+/** What the controller does to the kinds that it owns. */
+export const mirrorWrites: ReadonlyMap<KindRef, readonly WriteVerb[]> = new Map<KindRef, readonly WriteVerb[]>([
+  [Deployment, ["create", "patch", "delete"]],
+]);
+
+/** How often the record is read. The destination is asked, not the API server. */
+const readMs = seconds(15);
+const stopMs = seconds(2);
+/** So long a deletion waits for a destination that does not answer. */
+const cleanUpMsMax = 60_000;
+
+/** The controller of EtcdMirrors. `image` is the operator's own; empty: it does not know it. */
+export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typeof controller> {
+  const clusters = new ClusterAccess(gateway);
+  return controller(EtcdMirror, {
+    name: "etcd-mirror",
+    owns: [Deployment],
+    watches: [
+      watching(
+        EtcdCluster,
+        (cluster, cache) =>
+          cache
+            .list(EtcdMirror, { namespace: cluster.metadata.namespace })
+            .filter(({ spec }) => [spec.cluster, spec.source.cluster].includes(cluster.metadata.name))
+            .map(keyOf),
+        { predicate: (old, next) => factsOf(old) !== factsOf(next) },
+      ),
+    ],
+    async reconcile(mirror, context) {
+      const seen = await reconcileMirror(mirror, context, clusters, image);
+      context.condition(readyCondition(seen));
+      await context.status(mirrorStatus(mirror, seen));
+      if (seen.missing === undefined) return context.requeueAfter(readMs, "the record of the mirror is read again");
+    },
+    cleanup: (mirror, context) => removeMirror(mirror, context, clusters),
+  });
+}
+
+/** What of a cluster a mirror depends on. */
+function factsOf(cluster: EtcdCluster | undefined): string {
+  const { status, spec } = cluster ?? {};
+  return JSON.stringify([status?.currentVersion === undefined, status?.tls?.clientSecret, status?.auth, spec?.tls]);
+}
+
+async function reconcileMirror(
+  mirror: Stored<EtcdMirror>,
+  context: ReconcileContext,
+  clusters: ClusterAccess,
+  image: string,
+): Promise<SeenMirror> {
+  const { name, namespace = "", uid } = mirror.metadata;
+  const { source, cluster } = mirror.spec;
+  const destination = context.get(EtcdCluster, cluster, namespace);
+  const named = {
+    source: source.cluster === undefined ? undefined : context.get(EtcdCluster, source.cluster, namespace),
+    destination,
+  };
+  const connection = image === "" ? noImage : mirrorConnection(mirror, named);
+  if ("reason" in connection) {
+    await context.children.apply([]);
+    return { missing: connection };
+  }
+  await context.children.apply([mirrorDeployment({ name, namespace, uid, image }, connection)]);
+  const deployment = context.get(Deployment, `${name}-mirror`, namespace);
+  // The connection needs it, so it is there.
+  return destination === undefined
+    ? { deployment }
+    : { deployment, ...(await readRecord(mirror, destination, context, clusters)) };
+}
+
+const noImage: Missing = {
+  reason: "Waiting",
+  message:
+    "The operator does not know its own image, which mirrors run: set its environment variable SETPOINT_OPERATOR_IMAGE",
+};
+
+async function readRecord(
+  { metadata: { uid } }: Stored<EtcdMirror>,
+  destination: Stored<EtcdCluster>,
+  context: ReconcileContext,
+  clusters: ClusterAccess,
+): Promise<Pick<SeenMirror, "record" | "unread">> {
+  const access = accessOf(context, destination.metadata.namespace);
+  let text: string | undefined;
+  try {
+    await clusters.call(destination, access, async ({ as, endpoint }) => {
+      text = await as.readKey(endpoint, recordKeyOf(uid), context.signal);
+    });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return { unread: error instanceof Error ? error.message : String(error) };
+  }
+  return { record: parseRecord(text) };
+}
+
+function accessOf({ fresh, signal }: ReconcileContext, namespace: string | undefined): InstanceAccess {
+  return {
+    signal,
+    object: (kind, name) => fresh(kind, name, namespace),
+    async secret(name) {
+      const secret = await fresh(Secret, name, namespace);
+      if (secret === undefined) return undefined;
+      const files = Object.entries(secret.data ?? {});
+      return Object.fromEntries(files.map(([key, value]) => [key, Buffer.from(value, "base64")]));
+    },
+  };
+}
+
+/** The record goes when no pod can write it again. The copied keys stay. */
+async function removeMirror(
+  mirror: Stored<EtcdMirror>,
+  context: ReconcileContext,
+  clusters: ClusterAccess,
+): Promise<Result | void> {
+  const { namespace = "", uid, deletionTimestamp } = mirror.metadata;
+  for (const deployment of context.children.list(Deployment)) await context.delete(deployment);
+  const labelSelector = `${mirrorLabel}=${uid}`;
+  const { items } = await context.client.listAll(Pod, { namespace, labelSelector, signal: context.signal });
+  if (items.length > 0 || context.children.list(Deployment).length > 0)
+    return context.requeueAfter(stopMs, "the pod of the mirror is stopping");
+  const destination = await context.fresh(EtcdCluster, mirror.spec.cluster, namespace);
+  if (destination === undefined || destination.metadata.deletionTimestamp !== undefined) return;
+  context.controller.changesOutside("delete the record of the mirror");
+  try {
+    await clusters.call(destination, accessOf(context, namespace), ({ as, endpoint }) =>
+      as.deleteKey(endpoint, recordKeyOf(uid), context.signal),
+    );
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (context.host.clock.now() - Date.parse(deletionTimestamp ?? "") < cleanUpMsMax)
+      return context.requeueAfter(stopMs, "the destination does not answer, and has the record of the mirror");
+    const why = error instanceof Error ? error.message : String(error);
+    context.event("Warning", "RecordRetained", `Key "${recordKeyOf(uid)}" stays in the destination: ${why}`);
+  }
+}

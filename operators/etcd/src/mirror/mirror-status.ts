@@ -1,0 +1,59 @@
+/** What a mirror's status says, from its pod and its record; pure. */
+import type { ConditionInit } from "setpoint";
+import type { Deployment } from "setpoint/kinds";
+import type { EtcdMirror } from "./etcd-mirror.ts";
+import type { Missing } from "./mirror-connection.ts";
+import type { MirrorRecord } from "./mirror-record.ts";
+
+export interface SeenMirror {
+  readonly missing?: Missing | undefined;
+  readonly deployment?: Deployment | undefined;
+  readonly record?: MirrorRecord | undefined;
+  /** Why the record could not be read. */
+  readonly unread?: string | undefined;
+}
+
+export type MirrorStatus = Omit<NonNullable<EtcdMirror["status"]>, "conditions">;
+
+/** What is known stays when the record cannot be read. */
+export function mirrorStatus({ metadata, status }: EtcdMirror, seen: SeenMirror): MirrorStatus {
+  const { conditions: _conditions, ...before } = status ?? {};
+  const { record } = seen;
+  const common = { observedGeneration: metadata.generation, phase: readyCondition(seen).reason };
+  if (record === undefined) return { ...before, ...common };
+  const { revision, sourceRevision, copies, keys, at } = record;
+  const lagRevisions = revision === 0 ? undefined : Math.max(0, sourceRevision - revision);
+  return { ...common, revision, sourceRevision, lagRevisions, copies, keys, reportedAt: at };
+}
+
+export function readyCondition(seen: SeenMirror): ConditionInit {
+  const { reason, message } = whyNotReady(seen) ?? {
+    reason: "Following",
+    message: `All changes up to revision ${seen.record?.revision} of the source are copied`,
+  };
+  return { type: "Ready", status: reason === "Following" ? "True" : "False", reason, message };
+}
+
+function whyNotReady({
+  missing,
+  deployment,
+  record,
+  unread,
+}: SeenMirror): { reason: string; message: string } | undefined {
+  if (missing !== undefined) return missing;
+  if (unread !== undefined) return { reason: "DestinationUnreachable", message: unread };
+  if ((deployment?.status?.availableReplicas ?? 0) === 0)
+    return { reason: "PodNotReady", message: `The pod of the mirror does not run${podReason(deployment)}` };
+  if (record === undefined) return { reason: "Starting", message: "The mirror has not reported yet" };
+  if (record.problem !== undefined) return record.problem;
+  if (record.revision > 0) return undefined;
+  return { reason: "Copying", message: "The keys of the source are copied; the destination is not complete yet" };
+}
+
+/** A Deployment whose pods cannot be created says why. */
+function podReason(deployment: Deployment | undefined): string {
+  const failure = deployment?.status?.conditions?.find(
+    ({ type, status }) => type === "ReplicaFailure" && status === "True",
+  );
+  return failure?.message === undefined ? "" : `: ${failure.message}`;
+}

@@ -1,6 +1,7 @@
 /**
- * Puts changes together for transactions. A transaction has each key once, so the last change of a key counts;
- * it ends at a revision of the source where that is possible, so that clients see no half of a transaction.
+ * Puts changes together for transactions. A transaction has each key once, so the last change of a key
+ * counts; it ends at a revision of the source where that is possible, so that clients see no half of a
+ * transaction.
  */
 import type { KeyChange } from "./mirror-end.ts";
 

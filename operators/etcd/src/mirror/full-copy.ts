@@ -1,7 +1,7 @@
 /**
  * Makes the destination equal to one revision of the source: keys that differ are written, and keys that the
- * source does not have are deleted. Both are read side by side in pages, so memory does not grow with the data,
- * and a copy that begins again writes only what is missing.
+ * source does not have are deleted. Both are read side by side in pages, so memory does not grow with the
+ * data, and a copy that begins again writes only what is missing.
  */
 import { ChangeBatch } from "./change-batches.ts";
 import { type KeyMapping, mappedKey, rangeOf, recordPrefix } from "./key-range.ts";

@@ -1,6 +1,6 @@
 /**
- * What a mirror knows of itself. It is a key of the destination, written in the transactions of the copied keys,
- * so that both are always of one revision.
+ * What a mirror knows of itself. It is a key of the destination, written in the transactions of the copied
+ * keys, so that both are always of one revision.
  */
 import { z } from "zod";
 import { recordPrefix } from "./key-range.ts";
@@ -22,7 +22,7 @@ export const mirrorRecord = z.object({
 });
 export type MirrorRecord = Readonly<z.infer<typeof mirrorRecord>>;
 
-/** Another object of the name begins anew. */
+/** Another object of the same name starts with its own. */
 export function recordKeyOf(uid: string): string {
   return `${recordPrefix}${uid}`;
 }

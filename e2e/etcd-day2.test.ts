@@ -20,15 +20,20 @@ async function flags(cluster: ClusterUnderTour): Promise<readonly string[]> {
   return (await cluster.pods()).flatMap(({ spec }) => spec?.containers[0]?.args ?? []);
 }
 
-test("options and storage reach running members on their volumes, one at a time", async () => {
+test("a plan and options reach running members on their volumes, one at a time", async () => {
   await playground.tell("settings", { size: 3, version: "3.5.16", volumeClaimTemplate }, async (cluster) => {
     const before = (await cluster.members()).map(({ name }) => name).sort();
-    const larger = { ...volumeClaimTemplate, resources: { requests: { storage: "600Mi" } } };
-    await cluster.patch({ options: { "snapshot-count": "5000" }, volumeClaimTemplate: larger });
+    const pod = { resources: { requests: { cpu: "10m", memory: "64Mi" } } };
+    await cluster.patch({ plan: "small", volumeClaimTemplate: null, options: { "snapshot-count": "5000" }, pod });
+    const wanted = ["--snapshot-count=5000", "--quota-backend-bytes=1073741824"];
     const isThere = async (): Promise<boolean> =>
-      (await flags(cluster)).filter((flag) => flag === "--snapshot-count=5000").length === 3;
-    await cluster.until("the option at all members", isThere, repairMsMax);
+      (await flags(cluster)).filter((flag) => wanted.includes(flag)).length === 6;
+    await cluster.until("the options at all members", isThere, repairMsMax);
     await cluster.until("rest", () => cluster.isSettled(3), repairMsMax);
+    const selector = { namespace: cluster.namespace, labelSelector: cluster.selector };
+    const { items } = await playground.client.listAll(PersistentVolumeClaim, selector);
+    expect(items.map(({ spec }) => spec?.resources?.requests?.["storage"])).toEqual(["4Gi", "4Gi", "4Gi"]);
+    expect((await cluster.get()).status?.plan).toMatchObject({ name: "small", gives: { storage: "4Gi" } });
     expect((await cluster.members()).map(({ name }) => name).sort()).toEqual(before);
     await checkHashes(cluster, 3);
   });

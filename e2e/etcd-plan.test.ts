@@ -68,6 +68,9 @@ test("a changed file gets its steps in order, with interruptions and points of n
     expect(sleep.text).toContain("1. StopMembers: the cluster hibernates, and keeps its volumes");
     expect(sleep.text).toContain("interruption: reads and writes fail until spec.hibernated is false again");
 
+    const sized = await planOf({ previewed: { ...present, plan: "small" } });
+    expect(sized.text.match(/RestartMember \S+: settings of plan, pod and options have changed/g)).toHaveLength(3);
+
     const same = await planOf({ previewed: present });
     expect(same.text).not.toContain("Steps, in this order");
     expect(same.text).not.toContain("spec.");

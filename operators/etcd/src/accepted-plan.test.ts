@@ -29,6 +29,15 @@ const leaving = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 test.each([
   ["a plan from the start", { plan: "small" }, {}, [], "2Gi", "2Gi", undefined],
   ["volumes that grew by themselves", { plan: "small" }, inForce("small", "2Gi"), ["9Gi"], "2Gi", "2Gi", undefined],
+  [
+    "a plan whose volumes were larger before",
+    { plan: "small" },
+    inForce("small", "3Gi"),
+    ["3Gi"],
+    "3Gi",
+    "3Gi",
+    undefined,
+  ],
   ["a larger plan", { plan: "medium" }, inForce("small", "2Gi"), ["2Gi"], "4Gi", "4Gi", undefined],
   [
     "a larger plan, one volume larger",
@@ -95,6 +104,23 @@ test("new members get volumes of the class that the others have", () => {
     storageClassName: "fast",
     resources: { requests: { storage: "4Gi" } },
   });
+});
+
+test("a resource or option that the spec names is the spec's, and the plan gives the others", () => {
+  const gives = {
+    resources: { requests: { cpu: "1", memory: "4Gi" }, limits: { memory: "4Gi" } },
+    storage: "2Gi",
+    options: { "quota-backend-bytes": "1", "snapshot-count": "2" },
+  };
+  const pod = { labels: { team: "shop" }, resources: { limits: { memory: "2Gi" } } };
+  const wanted = cluster({ plan: "gold", pod, options: { "snapshot-count": "3" } });
+  const { spec } = acceptPlan(wanted, [], [{ name: "gold", gives }], nowMs).cluster;
+  expect(spec).toMatchObject({
+    pod: { labels: pod.labels, resources: { requests: { cpu: "1" }, limits: { memory: "2Gi" } } },
+    options: { "quota-backend-bytes": "1", "snapshot-count": "3" },
+  });
+
+  expect(spec.pod?.resources?.requests).toEqual({ cpu: "1" });
 });
 
 test("a paused or planned change leaves the record as it is", () => {

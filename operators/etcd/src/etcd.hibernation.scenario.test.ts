@@ -67,7 +67,7 @@ test(
   "operations hibernate and wake a cluster, and hand its leadership over",
   scenario(503, async (stage) => {
     const { world, etcd } = stage;
-    await bootstrap(stage, claims);
+    await bootstrap(stage, { plan: "small" });
     const heir = memberNames(stage).find((name) => name !== etcd.leader("orders")) ?? "";
     await world.apply(Operation({ name: "switch", spec: { instance, type: "Switchover", member: heir } }));
     await world.run(seconds(30));

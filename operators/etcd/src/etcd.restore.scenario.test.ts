@@ -19,7 +19,7 @@ const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "or
 const source = { instance, source: { backup: "first" } };
 
 /** A cluster whose key "a" was 1 in the backup and is 2 now. */
-async function setUp(seed: number, tls: EtcdCluster["spec"]["tls"] = { mode: "Disabled" }): Promise<Stage> {
+async function setUp(seed: number, spec: Partial<EtcdCluster["spec"]> = claims): Promise<Stage> {
   const etcd = new EtcdModel();
   // A restore in place stops all members on purpose.
   etcd.mayStopAll = true;
@@ -40,7 +40,7 @@ async function setUp(seed: number, tls: EtcdCluster["spec"]["tls"] = { mode: "Di
     }),
   );
   await world.apply(BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }));
-  await world.apply(cluster("orders", { ...claims, tls }));
+  await world.apply(cluster("orders", spec));
   await world.settled();
   const stage = { world, etcd, transfers };
   await put(stage, "1");
@@ -117,6 +117,21 @@ describe("a restore of etcd", () => {
     expect(await keysOf(stage, "orders")).toEqual({ a: "1" });
   });
 
+  test("of a cluster with a plan is on volumes of that plan, in a new cluster and in place", async () => {
+    const stage = await setUp(9, { plan: "small", size: 1 });
+    const { world } = stage;
+    await using _ = world;
+    await world.apply(Restore({ name: "new", spec: { ...source, newInstance: { name: "copy" } } }));
+    await world.settled();
+    await world.apply(Restore({ name: "back", spec: { ...source, inPlace: {} } }));
+    await world.settled();
+    expect([await keysOf(stage, "copy"), await keysOf(stage, "orders")]).toEqual([{ a: "1" }, { a: "1" }]);
+    const sizes = (await world.list(PersistentVolumeClaim)).map(({ spec }) => spec?.resources?.requests?.["storage"]);
+    // The volume of the store, that of the copy, and those of before and after in place.
+    expect(sizes.toSorted()).toEqual(["1Gi", "4Gi", "4Gi", "4Gi"]);
+    expect((await world.get(EtcdCluster, "copy")).status?.plan?.name).toBe("small");
+  });
+
   test("into a cluster without volumes is refused before anything is created", async () => {
     const stage = await setUp(2);
     const { world } = stage;
@@ -157,7 +172,7 @@ describe("a restore of etcd", () => {
   });
 
   test("in place leaves a cluster with TLS one with TLS", async () => {
-    const stage = await setUp(7, { mode: "Enabled" });
+    const stage = await setUp(7, { ...claims, tls: { mode: "Enabled" } });
     const { world, etcd } = stage;
     await using _ = world;
     const { tls } = (await world.get(EtcdCluster, "orders")).status ?? {};

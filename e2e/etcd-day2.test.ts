@@ -20,6 +20,13 @@ async function flags(cluster: ClusterUnderTour): Promise<readonly string[]> {
   return (await cluster.pods()).flatMap(({ spec }) => spec?.containers[0]?.args ?? []);
 }
 
+/** The size of each volume. */
+async function storageOf(cluster: ClusterUnderTour): Promise<readonly unknown[]> {
+  const selector = { namespace: cluster.namespace, labelSelector: cluster.selector };
+  const { items } = await playground.client.listAll(PersistentVolumeClaim, selector);
+  return items.map(({ spec }) => spec?.resources?.requests?.["storage"]);
+}
+
 test("a plan and options reach running members on their volumes, one at a time", async () => {
   await playground.tell("settings", { size: 3, version: "3.5.16", volumeClaimTemplate }, async (cluster) => {
     const before = (await cluster.members()).map(({ name }) => name).sort();
@@ -29,10 +36,9 @@ test("a plan and options reach running members on their volumes, one at a time",
     const isThere = async (): Promise<boolean> =>
       (await flags(cluster)).filter((flag) => wanted.includes(flag)).length === 6;
     await cluster.until("the options at all members", isThere, repairMsMax);
+    const isLarger = async (): Promise<boolean> => (await storageOf(cluster)).every((size) => size === "4Gi");
+    await cluster.until("larger volumes", isLarger, repairMsMax);
     await cluster.until("rest", () => cluster.isSettled(3), repairMsMax);
-    const selector = { namespace: cluster.namespace, labelSelector: cluster.selector };
-    const { items } = await playground.client.listAll(PersistentVolumeClaim, selector);
-    expect(items.map(({ spec }) => spec?.resources?.requests?.["storage"])).toEqual(["4Gi", "4Gi", "4Gi"]);
     expect((await cluster.get()).status?.plan).toMatchObject({ name: "small", gives: { storage: "4Gi" } });
     expect((await cluster.members()).map(({ name }) => name).sort()).toEqual(before);
     await checkHashes(cluster, 3);
@@ -82,15 +88,10 @@ test("volumes grow by themselves when the data fill them", async () => {
   await playground.tell("growth", spec, async (cluster) => {
     const etcd = etcdClient(await cluster.clientEndpoint(), 5_000);
     await fill(etcd).finally(() => etcd.close());
-    const selector = { namespace: cluster.namespace, labelSelector: cluster.selector };
-    const sizes = async (): Promise<readonly unknown[]> => {
-      const { items } = await playground.client.listAll(PersistentVolumeClaim, selector);
-      return items.map((claim) => claim.spec?.resources?.requests?.["storage"]);
-    };
-    const isLarger = async (): Promise<boolean> => (await sizes()).every((size) => size === "1Gi");
+    const isLarger = async (): Promise<boolean> => (await storageOf(cluster)).every((size) => size === "1Gi");
     await cluster.until("larger volumes", isLarger, repairMsMax);
     await cluster.until("rest", () => cluster.isSettled(3), repairMsMax);
-    expect(await sizes()).toEqual(["1Gi", "1Gi", "1Gi"]);
+    expect(await storageOf(cluster)).toEqual(["1Gi", "1Gi", "1Gi"]);
   });
 });
 

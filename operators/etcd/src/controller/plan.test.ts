@@ -18,6 +18,24 @@ describe("plan", () => {
     ],
     ["a Service is missing", seen([a(), b(), c()], { servicesToApply: ["orders"] }), "applyServices"],
     ["a Service has another owner", seen([a(), b(), c()], { serviceTaken: "orders" }), "wait"],
+    [
+      "no member reports its status, because etcd refuses the login of root",
+      seen([a({ answers: false })], {
+        ...down,
+        cluster: cluster({ auth: { enabled: true }, tls: { mode: "Enabled" } }),
+        authentication: "Refused",
+      }),
+      "enableAuthentication",
+    ],
+    [
+      "the same without TLS: only a person knows the password",
+      seen([a({ answers: false })], {
+        ...down,
+        cluster: cluster({ auth: { enabled: true }, tls: { mode: "Disabled" } }),
+        authentication: "Refused",
+      }),
+      "wait",
+    ],
     ["members of two clusters", seen([a(), b(), c()], { clusterIds: ["c1", "c2"] }), "wait"],
 
     ["a member's process died", seen([a(), b(), c({ pod: "Failed" })]), "removeMember c"],

@@ -281,7 +281,7 @@ test(
   "the Operations Fence and Unfence write the spec, wait for the member, and say why they cannot",
   scenario(910, async (stage) => {
     const { world, etcd } = stage;
-    await bootstrap(stage, claims);
+    await bootstrap(stage, { plan: "small" });
     const [first = "", second = ""] = memberNames(stage);
     const end = async (name: string, type: "Fence" | "Unfence", spec: object): Promise<Operation["status"]> => {
       await world.apply(Operation({ name, spec: { instance, type, ...spec } }));

@@ -8,6 +8,7 @@ import {
 } from "@setpoint/data-service";
 import { wait } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
+import { wantsVolumes } from "../resources/member-volume.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
 import { act, type EtcdStep, recheckMs } from "./etcd-step.ts";
 import { isMember, quorumOf } from "./quorum-loss.ts";
@@ -52,8 +53,9 @@ export function recordedMembers({ status }: EtcdCluster): Members {
   return (status?.members ?? []).map(({ name, role, healthy }) => ({ name, votes: role !== "Learner", healthy }));
 }
 
-function blockedReason({ spec, status }: EtcdCluster, restoring: boolean): string | undefined {
-  if (spec.volumeClaimTemplate === undefined) return "members keep their data in their pods, and would lose them";
+function blockedReason(cluster: EtcdCluster, restoring: boolean): string | undefined {
+  const { spec, status } = cluster;
+  if (!wantsVolumes(cluster)) return "members keep their data in their pods, and would lose them";
   if (status?.clusterID === undefined) return "the cluster has not started yet";
   if (spec.paused) return "spec.paused is true";
   if (spec.dryRun) return "spec.dryRun is true";

@@ -2,8 +2,8 @@
  * The etcd operator's rights are exactly what it uses: with them it is refused nothing, and without any one
  * of them it is. In the simulated world, whose API server enforces RBAC, also on owner references.
  */
-import { ClusterRole, Lease, PersistentVolumeClaim, Role } from "@setpoint/api";
-import { EtcdCluster, etcdOperator } from "@setpoint/etcd-operator";
+import { ClusterRole, Deployment, Lease, PersistentVolumeClaim, Role } from "@setpoint/api";
+import { EtcdCluster, EtcdMirror, etcdOperator } from "@setpoint/etcd-operator";
 import {
   AcceptanceRun,
   Backup,
@@ -34,7 +34,11 @@ const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "or
 const storage = { requests: { storage: "1Gi" } };
 const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: storage };
 
-const etcd = etcdOperator(simulatedGateway(new EtcdModel(), { call: (_what, _kind, send) => send() }));
+const etcd = etcdOperator(
+  simulatedGateway(new EtcdModel(), { call: (_what, _kind, send) => send() }),
+  {},
+  simulatedOperatorImage,
+);
 
 /**
  * Reads that this server never makes necessary: `list`, where a server cannot begin a watch with the present
@@ -89,6 +93,7 @@ async function live(world: World, model: EtcdModel): Promise<void> {
   await switchOver(world, model);
   await backUpAndRestore(world, model);
   await bind(world, model);
+  await mirror(world);
   await world.delete(EtcdCluster, "orders");
   await world.settled();
   expect(await world.list(EtcdCluster)).toEqual([]);
@@ -167,6 +172,21 @@ async function bind(world: World, model: EtcdModel): Promise<void> {
   await world.settled();
   const [member] = model.members("orders");
   expect(Object.keys(member?.data.auth.users ?? {})).toEqual(["root"]);
+}
+
+/** A mirror gets its Deployment, which follows its spec, and takes it along. */
+async function mirror(world: World): Promise<void> {
+  const source = { external: { endpoints: ["http://10.255.0.1:2379"] } };
+  await world.apply(EtcdMirror({ name: "follow", spec: { source, cluster: "orders" } }));
+  await world.settled();
+  expect((await world.get(EtcdMirror, "follow")).status).toMatchObject({ phase: "Starting" });
+  await world.patch(EtcdMirror, "follow", { spec: { existingKeys: "Replace" } });
+  await world.settled();
+  expect(JSON.stringify((await world.get(Deployment, "follow-mirror")).spec)).toContain('replacesKeys\\":true');
+  await world.delete(EtcdMirror, "follow");
+  await world.settled();
+  expect(await world.list(EtcdMirror)).toEqual([]);
+  expect(await world.list(Deployment)).toEqual([]);
 }
 
 /** A user changes a label of a volume by hand; the operator restores it. */

@@ -28,6 +28,8 @@ export const mirrorWrites: ReadonlyMap<KindRef, readonly WriteVerb[]> = new Map<
 
 /** How often the record is read. The destination is asked, not the API server. */
 const readMs = seconds(15);
+/** The same while the mirror does not follow. */
+const soonMs = seconds(5);
 const stopMs = seconds(2);
 /** So long a deletion waits for a destination that does not answer. */
 const cleanUpMsMax = 60_000;
@@ -51,9 +53,12 @@ export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typ
     ],
     async reconcile(mirror, context) {
       const seen = await reconcileMirror(mirror, context, clusters, image);
-      context.condition(readyCondition(seen));
+      const ready = readyCondition(seen);
+      context.condition(ready);
       await context.status(mirrorStatus(mirror, seen));
-      if (seen.missing === undefined) return context.requeueAfter(readMs, "the record of the mirror is read again");
+      if (seen.missing !== undefined) return;
+      const delayMs = ready.status === "True" ? readMs : soonMs;
+      return context.requeueAfter(delayMs, "the record of the mirror is read again");
     },
     cleanup: (mirror, context) => removeMirror(mirror, context, clusters),
   });

@@ -17,7 +17,6 @@ export interface PromiseMutant {
 
 const dataService = "packages/data-service/src";
 const etcd = "operators/etcd/src";
-const fencing = `${etcd}/etcd.fencing.scenario.test.ts`;
 const restores = `${etcd}/etcd.restore.scenario.test.ts`;
 
 export const promiseMutants: readonly PromiseMutant[] = [
@@ -152,7 +151,7 @@ export const promiseMutants: readonly PromiseMutant[] = [
         "if (member.listed === undefined || isHealthy(member)) continue;",
       ],
     ],
-    test: fencing,
+    test: `${etcd}/etcd.fencing.scenario.test.ts`,
     named: "is neither healed nor replaced",
   },
   {
@@ -160,8 +159,8 @@ export const promiseMutants: readonly PromiseMutant[] = [
     bug: "a majority that a user fenced counts as lost, and the cluster goes on from one survivor",
     file: `${etcd}/controller/quorum-loss.ts`,
     edits: [["if (voters.some(({ name }) => seen.fencing.fenced.includes(name))) return undefined;", ""]],
-    test: fencing,
-    named: "a majority that is lost beside a fenced member",
+    test: `${etcd}/controller/plan-fencing.test.ts`,
+    named: "not lost for good with a fenced member",
   },
 ];
 

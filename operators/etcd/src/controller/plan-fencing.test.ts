@@ -3,6 +3,7 @@ import { claims } from "../testing/etcd-stage.ts";
 import { plan } from "./plan.ts";
 import { observeFencing } from "./plan-fencing.ts";
 import { isRestoring } from "./plan-restore.ts";
+import { quorumLoss } from "./quorum-loss.ts";
 import type { Seen, SeenMember } from "./seen.ts";
 import { a, b, c, cluster, member, nowMs, seen, step } from "./situation.fixture.ts";
 
@@ -78,6 +79,17 @@ test("with permission all members stop, the leader last", () => {
   expect(decided([a(), b(), c()])).toBe("fenceMember b");
   expect(decided([a(), b(stopped), c()])).toBe("fenceMember c");
   expect(decided([a(), b(stopped), c(stopped)])).toBe("fenceMember a");
+});
+
+test("a majority is not lost for good with a fenced member in it, however long that one is away", () => {
+  const gone = (name: string): SeenMember => ({
+    ...member(name, { ...stopped, answers: false }),
+    absentForMs: 3_600_000,
+  });
+  const left: SeenMember = { ...a({ answers: false }), position: { raftIndex: 9, revision: 9 } };
+  const members = [left, gone("b"), gone("c")];
+  expect(quorumLoss(fencing([], members, away))?.lost.map(({ name }) => name)).toEqual(["b", "c"]);
+  expect(quorumLoss(fencing(["c"], members, away))).toBeUndefined();
 });
 
 test("what waits is named: steps of a change, and a restore", () => {

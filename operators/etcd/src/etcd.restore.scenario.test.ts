@@ -128,7 +128,8 @@ describe("a restore of etcd", () => {
     expect([await keysOf(stage, "copy"), await keysOf(stage, "orders")]).toEqual([{ a: "1" }, { a: "1" }]);
     const sizes = (await world.list(PersistentVolumeClaim)).map(({ spec }) => spec?.resources?.requests?.["storage"]);
     // The volume of the store, that of the copy, and those of before and after in place.
-    expect(sizes.toSorted()).toEqual(["1Gi", "4Gi", "4Gi", "4Gi"]);
+    expect(sizes).toHaveLength(4);
+    expect(sizes.filter((size) => size === "4Gi")).toHaveLength(3);
     expect((await world.get(EtcdCluster, "copy")).status?.plan?.name).toBe("small");
   });
 

@@ -10,6 +10,12 @@ export interface Complaint {
   readonly errors: readonly string[];
 }
 
+/** How long one took. */
+export interface Duration {
+  readonly name: string;
+  readonly ms: number;
+}
+
 /** What a test run came to. */
 export interface RunResult {
   passed: number;
@@ -17,6 +23,16 @@ export interface RunResult {
   failed: Complaint[];
   /** Passed, but not at the first attempt. */
   flaky: Complaint[];
+  /** The longest first. */
+  slowestTests: readonly Duration[];
+  slowestFiles: readonly Duration[];
+}
+
+/** How many of the slowest are named. */
+const slowestMax = 10;
+
+function slowest(durations: readonly Duration[]): readonly Duration[] {
+  return durations.toSorted((a, b) => b.ms - a.ms).slice(0, slowestMax);
 }
 
 function complaint(test: string, errors: readonly { readonly message?: string }[] | undefined): Complaint {
@@ -26,7 +42,9 @@ function complaint(test: string, errors: readonly { readonly message?: string }[
 /** A Vitest reporter; its option `file` says where the result is written. */
 export default class GateReporter implements Reporter {
   readonly #file: string;
-  readonly #result: RunResult = { passed: 0, skipped: 0, failed: [], flaky: [] };
+  readonly #result: RunResult = { passed: 0, skipped: 0, failed: [], flaky: [], slowestTests: [], slowestFiles: [] };
+  readonly #tests: Duration[] = [];
+  readonly #files: Duration[] = [];
 
   constructor(options: { readonly file: string }) {
     this.#file = options.file;
@@ -35,6 +53,7 @@ export default class GateReporter implements Reporter {
   onTestCaseResult(test: TestCase): void {
     const { state, errors } = test.result();
     const name = `${relative(process.cwd(), test.module.moduleId)} > ${test.fullName}`;
+    this.#tests.push({ name, ms: test.diagnostic()?.duration ?? 0 });
     if (state === "skipped") this.#result.skipped++;
     if (state === "failed") this.#result.failed.push(complaint(name, errors));
     if (state !== "passed") return;
@@ -43,6 +62,7 @@ export default class GateReporter implements Reporter {
   }
 
   onTestModuleEnd(module: TestModule): void {
+    this.#files.push({ name: relative(process.cwd(), module.moduleId), ms: module.diagnostic().duration });
     // A file that cannot be loaded, or whose hooks throw, fails the run without a failed test.
     const errors = [...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())];
     if (errors.length > 0) this.#result.failed.push(complaint(relative(process.cwd(), module.moduleId), errors));
@@ -50,6 +70,8 @@ export default class GateReporter implements Reporter {
 
   onTestRunEnd(_modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     for (const error of unhandled) this.#result.failed.push(complaint("outside of any test", [error]));
+    this.#result.slowestTests = slowest(this.#tests);
+    this.#result.slowestFiles = slowest(this.#files);
     writeFileSync(this.#file, JSON.stringify(this.#result));
   }
 }

@@ -6,7 +6,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Complaint, RunResult } from "./reporter.ts";
+import type { Complaint, Duration, RunResult } from "./reporter.ts";
 
 const bin = new URL("../../node_modules/.bin/", import.meta.url).pathname;
 const root = new URL("../..", import.meta.url).pathname;
@@ -81,6 +81,9 @@ async function runTests(projects: readonly string[], { hasPriority = true } = {}
     failed += result.failed.length;
     complaints.push(...result.failed.map((each) => describe("FAIL", each)));
     complaints.push(...result.flaky.map((each) => describe("FLAKY: passed when tried again,", each)));
+    console.log(
+      `slowest of ${projects.join(", ")}:\n${durationLines([...result.slowestFiles, ...result.slowestTests])}`,
+    );
     if (result.skipped > 0) complaints.push(`SKIPPED ${result.skipped} tests of ${projects.join(", ")}`);
   } catch {
     // Counted below: a run without a result did not pass.
@@ -89,6 +92,10 @@ async function runTests(projects: readonly string[], { hasPriority = true } = {}
   if (ok || failed > failedBefore) return;
   failed++;
   complaints.push(`FAIL ${projects.join(", ")}: the test run itself ended with an error`);
+}
+
+function durationLines(durations: readonly Duration[]): string {
+  return durations.map(({ name, ms }) => `  ${(ms / 1_000).toFixed(1).padStart(6)} s  ${name}`).join("\n");
 }
 
 function describe(word: string, { test, errors }: Complaint): string {

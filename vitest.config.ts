@@ -19,7 +19,7 @@ const built = ["e2e", "attack", "etcd"];
 const shared = ["unit", "sim"];
 // Most of an end-to-end test is waiting for elections, probes and periods: its files need a quarter of a
 // core each.
-const waiting = { maxWorkers: 6, sequence: { groupOrder: 1 } };
+const waiting = { maxWorkers: 4, sequence: { groupOrder: 1 } };
 // Wherever nothing is known of earlier runs, these take minutes, so they must not begin last.
 const longest = /\/e2e\/(restart|etcd)[^/]*\.test\.ts$/;
 

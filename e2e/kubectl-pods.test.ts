@@ -27,7 +27,7 @@ test("an EtcdCluster is applied, waited for, listed, described and scaled", asyn
   expect(await kubectl.ok("get etcd")).toMatch(
     /^NAME +SIZE +READY +VERSION +PHASE +AGE\norders +1 +1 +3\.5\.16 +Running +\d+s\n$/,
   );
-  expect(await kubectl.ok("get etcd -o wide")).toMatch(/^NAME +SIZE +READY +VERSION +PHASE +WAITING +AGE\n/);
+  expect(await kubectl.ok("get etcd -o wide")).toMatch(/^NAME +SIZE +READY +VERSION +PHASE +PLAN +WAITING +AGE\n/);
   const described = await kubectl.ok("describe etcdcluster orders");
   expect(described).toMatch(/Phase: +Running/);
   expect(described).toMatch(/Normal +StartFounders/);

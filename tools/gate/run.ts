@@ -48,32 +48,24 @@ function runCheck({ name, command }: Check): void {
   console.log(`${ok ? "ok  " : "FAIL"} ${name} (${((performance.now() - startedMs) / 1000).toFixed(1)} s)`);
 }
 
-/**
- * Runs Vitest; its result is in `file`. Without priority it takes what others leave, and prints when it has
- * ended.
- */
-async function vitest(projects: readonly string[], file: string, hasPriority: boolean): Promise<boolean> {
-  const command = [join(bin, "vitest"), "run", ...projects.flatMap((name) => ["--project", name])];
-  const [program = "", ...args] = hasPriority ? command : ["nice", "-n", "19", ...command];
-  const child = spawn(program, args, {
+/** Runs Vitest; its result is in `file`. */
+async function vitest(projects: readonly string[], file: string): Promise<boolean> {
+  const child = spawn(join(bin, "vitest"), ["run", ...projects.flatMap((name) => ["--project", name])], {
     cwd: root,
-    stdio: ["ignore", hasPriority ? "inherit" : "pipe", "inherit"],
+    stdio: ["ignore", "inherit", "inherit"],
     env: { ...process.env, SETPOINT_GATE_RESULT: file },
   });
-  const output: Buffer[] = [];
-  child.stdout?.on("data", (chunk: Buffer) => output.push(chunk));
   const code = await new Promise((resolve) => {
     child.once("error", resolve);
     child.once("close", resolve);
   });
-  process.stdout.write(Buffer.concat(output));
   return code === 0;
 }
 
-async function runTests(projects: readonly string[], { hasPriority = true } = {}): Promise<void> {
+async function runTests(projects: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-gate-"));
   const file = join(folder, "result.json");
-  const ok = await vitest(projects, file, hasPriority);
+  const ok = await vitest(projects, file);
   const failedBefore = failed;
   try {
     const result = JSON.parse(readFileSync(file, "utf8")) as RunResult;
@@ -104,10 +96,9 @@ function describe(word: string, { test, errors }: Complaint): string {
 
 for (const check of checks) runCheck(check);
 await runTests(["unit", "sim"]);
-// Tests with real processes mostly wait; laws count the CPU time that they use, so they take what is left.
-const laws = runTests(["laws"], { hasPriority: false });
-await runTests(["e2e", "attack"]);
-await laws;
+await runTests(["laws"]);
+await runTests(["e2e"]);
+await runTests(["attack"]);
 // Measures times, so nothing else may run.
 await runTests(["attack-load"]);
 if (complaints.length > 0) console.log(`\n${complaints.join("\n")}`);

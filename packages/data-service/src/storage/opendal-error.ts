@@ -13,6 +13,8 @@ interface ParsedError {
 const full = /os error (28|122)\b|InsufficientStorage|QuotaExceeded|StorageFull|\b507\b/;
 /** EPERM, EACCES, ENOTDIR, EISDIR, EROFS: a claim or folder that is not set up for this. */
 const forbidden = /os error (1|13|20|21|30)\b/;
+/** Something that was written late is in a folder that is to be deleted; the next attempt deletes it, too. */
+const filledMeanwhile = /DirectoryNotEmpty|os error 39\b/;
 const detailLengthMax = 160;
 
 /**
@@ -29,6 +31,7 @@ export function translateOpendalError(error: unknown, action: string, place: str
 /** The same call gets the same answer again. */
 function isLasting(text: string): boolean {
   if (forbidden.test(text)) return true;
+  if (filledMeanwhile.test(text)) return false;
   const status = Number(/\bstatus: (\d{3})/.exec(text)?.[1] ?? 0);
   return status >= 400 && status < 500 && ![408, 409, 423, 425, 429].includes(status);
 }

@@ -74,6 +74,11 @@ test.each([
     "StoreUnreachable",
   ],
   [`Unexpected (permanent) at write, ${context.replace("400", "507")} => XMinioStorageFull`, "StoreFull"],
+  [
+    "Unexpected (permanent) at delete, context: { response: Parts { status: 400 } } => ErrDirectoryNotEmpty",
+    "StoreUnreachable",
+  ],
+  ["Unexpected (permanent) at delete, context: { } => Directory not empty (os error 39)", "StoreUnreachable"],
   ["something else", "StoreUnreachable"],
 ])("%s is %s", (text, reason) => {
   const error = translateOpendalError(new Error(text), "write", "the store");

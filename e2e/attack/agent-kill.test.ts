@@ -113,7 +113,7 @@ run(`a node agent that is killed costs its pods nothing and is started again${mi
   const log = await target.raw({ path: "/api/v1/namespaces/default/pods/member/log?tailLines=1", as: "admin" });
   expect([log.status, log.body.length > 0]).toEqual([200, true]);
   process.kill(member ?? 0, "SIGKILL");
-  await expect.poll(async () => (await look(target, "member")).restarts, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await look(target, "member")).restarts, { timeout: 60_000 }).toBe(1);
 });
 
 run("what happens to a pod while its agent is away is seen by the next one", async () => {

@@ -1,5 +1,5 @@
 /**
- * Gives `setpoint up` images of etcd that Debian has not, the way any user gives it an image: an archive and
+ * Gives `setpoint up` images of etcd that Debian does not have, as any user does: with an archive and
  * `setpoint image load`. Its arguments are versions; what is loaded already stays.
  */
 import { spawnSync } from "node:child_process";

@@ -10,7 +10,7 @@ export interface Complaint {
   readonly errors: readonly string[];
 }
 
-/** How long one took. */
+/** Duration of a test or of a file. */
 export interface Duration {
   readonly name: string;
   readonly ms: number;

@@ -82,6 +82,7 @@ export type MirrorReason =
   | "DestinationUnreachable"
   | "DestinationRefused"
   | "DestinationNotEmpty"
+  | "SourceReplaced"
   | "SameCluster"
   | "TakenOver";
 

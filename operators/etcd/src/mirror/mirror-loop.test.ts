@@ -131,7 +131,18 @@ test("when the history is gone, everything is compared: keys that are gone at th
   expect(written.toSorted()).toEqual(["a", "c"]);
 });
 
-test("another cluster at the endpoints, or one that went back to older data, is compared too", async () => {
+test("an etcd that was set up again at the endpoints does not empty the destination", async () => {
+  const destination = new FakeEtcd("2");
+  {
+    await using mirror = new RunningMirror(new FakeEtcd("1", { a: "1", b: "2" }), destination);
+    await mirror.until(() => expect(mirror.record?.copies).toBe(1));
+  }
+  await using mirror = new RunningMirror(new FakeEtcd("3"), destination);
+  await mirror.until(() => expect(mirror.record?.problem?.reason).toBe("SourceReplaced"));
+  expect(destination.keys).toEqual({ a: "1", b: "2" });
+});
+
+test("with permission, another cluster at the endpoints, or one that went back to older data, is compared too", async () => {
   const destination = new FakeEtcd("2");
   const first = new FakeEtcd("1", { a: "1", b: "2", c: "3" });
   {
@@ -139,12 +150,23 @@ test("another cluster at the endpoints, or one that went back to older data, is 
     await mirror.until(() => expect(mirror.record?.copies).toBe(1));
   }
   {
-    await using mirror = new RunningMirror(new FakeEtcd("1", { a: "older" }), destination);
+    await using mirror = new RunningMirror(new FakeEtcd("1", { a: "older" }), destination, { replacesKeys: true });
     await mirror.until(() => expect(destination.keys).toEqual({ a: "older" }));
     await mirror.until(() => expect(mirror.record?.copies).toBe(2));
   }
-  await using mirror = new RunningMirror(new FakeEtcd("3", { a: "1", z: "1", y: "1", x: "1" }), destination);
+  await using mirror = new RunningMirror(new FakeEtcd("3", { a: "1", z: "1", y: "1", x: "1" }), destination, {
+    replacesKeys: true,
+  });
   await mirror.until(() => expect(destination.keys).toEqual({ a: "1", x: "1", y: "1", z: "1" }));
+});
+
+test("the record follows a value that leaves no room for it", async () => {
+  const [source, destination] = [new FakeEtcd("1", { a: "1" }), new FakeEtcd("2")];
+  await using mirror = new RunningMirror(source, destination);
+  await mirror.until(() => expect(mirror.record?.copies).toBe(1));
+  source.put("large", "x".repeat(1_200_000));
+  const { revision = 0 } = mirror.record ?? {};
+  await mirror.until(() => expect(mirror.record?.revision).toBeGreaterThan(revision));
 });
 
 test("a source that does not answer is reported without secrets, and followed again later", async () => {

@@ -12,6 +12,7 @@ import {
   type WatchEvent,
   type WatchMessage,
 } from "./mirror-end.ts";
+import type { MirrorRecord } from "./mirror-record.ts";
 import { MirrorWriter } from "./mirror-writer.ts";
 
 /** How often the source is asked for its revision while nothing comes. */
@@ -96,9 +97,7 @@ async function mirror(
 ): Promise<void> {
   const { log } = options;
   const head = await checkEnds(writer, ends, options);
-  const { source, revision } = writer.record;
-  // A source that went back to older data has no history that continues these.
-  let from = source === head.clusterId && revision <= head.revision ? revision : 0;
+  let from = continues(writer.record, head) ? writer.record.revision : 0;
   for (;;) {
     if (from === 0) {
       log.info("Started copy", { revision: head.revision });
@@ -135,15 +134,30 @@ async function checkEnds(
   const [head, other] = await Promise.all([source.head(), destination.head()]);
   if (head.clusterId === other.clusterId && overlaps(mapping))
     throw new MirrorProblem("SameCluster", "Source and destination are one cluster, and the prefixes overlap.");
-  // Once a copy has begun, the keys are its own.
-  if (writer.record.source !== "" || replacesKeys) return head;
+  if (replacesKeys || continues(writer.record, head)) return head;
   const [first] = await Array.fromAsync(take(presentEntries(destination.pages(rangeOf(mapping.destination))), 1));
-  if (first !== undefined)
+  if (first === undefined) return head;
+  const allow = "a copy would replace or delete. Set spec.existingKeys to Replace to allow that.";
+  if (writer.record.source === "")
     throw new MirrorProblem(
       "DestinationNotEmpty",
-      "The destination has keys with the prefix of the mirror, which a copy would replace or delete. Set spec.existingKeys to Replace to allow that.",
+      `The destination has keys with the prefix of the mirror, which ${allow}`,
     );
-  return head;
+  throw new MirrorProblem(
+    "SourceReplaced",
+    `Another etcd answers at the endpoints of the source, or it went back to older data. The destination has keys of the one before, which ${allow}`,
+  );
+}
+
+/**
+ * Whether the keys of the destination are this mirror's, and of this source's history. An etcd that was set up
+ * again, or went back to older data, would empty the destination.
+ */
+function continues(
+  { source, revision }: MirrorRecord,
+  head: { readonly clusterId: string; readonly revision: number },
+): boolean {
+  return source === head.clusterId && revision <= head.revision;
 }
 
 async function* take<T>(items: AsyncIterable<T>, count: number): AsyncGenerator<T> {

@@ -40,7 +40,7 @@ export class MirrorWriter {
     return this.#record;
   }
 
-  /** Changes keys and the record together. Without room for the record, it follows with the next write. */
+  /** Changes keys and the record together; without room for the record, right after them. */
   async write(changes: readonly KeyChange[], patch: Partial<MirrorRecord>, hasRoom = true): Promise<void> {
     const record = { ...this.#record, ...patch, at: timestamp(this.#clock) };
     const guarded = { recordKey: this.#key, guard: this.#guard, changes };
@@ -48,7 +48,7 @@ export class MirrorWriter {
     const revision = await this.#destination.commit({ ...guarded, ...(text === undefined ? {} : { record: text }) });
     if (revision === undefined)
       throw new MirrorProblem("TakenOver", "Another pod of this mirror has written since, or the record was deleted.");
-    if (!hasRoom) return;
+    if (!hasRoom) return this.write([], patch);
     this.#guard = revision;
     this.#record = record;
   }

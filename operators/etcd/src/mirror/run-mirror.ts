@@ -9,7 +9,8 @@ import { mirrorPaths, mirrorRequest, mirrorRequestVariable } from "./mirror-requ
 
 /** Resolves with the exit code. */
 export async function runMirror(): Promise<number> {
-  const conceal = folderConcealment(Object.values(mirrorPaths));
+  // Read at each use, because Secrets are rotated while this runs.
+  const conceal = (text: string): string => folderConcealment(Object.values(mirrorPaths))(text);
   const request = mirrorRequest.parse(JSON.parse(process.env[mirrorRequestVariable] ?? "null"));
   const controller = new AbortController();
   for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => controller.abort());

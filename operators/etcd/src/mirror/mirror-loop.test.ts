@@ -164,7 +164,7 @@ test("the record follows a value that leaves no room for it", async () => {
   const [source, destination] = [new FakeEtcd("1", { a: "1" }), new FakeEtcd("2")];
   await using mirror = new RunningMirror(source, destination);
   await mirror.until(() => expect(mirror.record?.copies).toBe(1));
-  source.put("large", "x".repeat(1_200_000));
+  source.put("large", "x".repeat(1_600_000));
   const { revision = 0 } = mirror.record ?? {};
   await mirror.until(() => expect(mirror.record?.revision).toBeGreaterThan(revision));
 });

@@ -150,8 +150,8 @@ async function checkEnds(
 }
 
 /**
- * Whether the keys of the destination are this mirror's, and of this source's history. An etcd that was set up
- * again, or went back to older data, would empty the destination.
+ * Whether the keys of the destination are this mirror's, and of this source's history. An etcd that was set
+ * up again, or went back to older data, would empty the destination.
  */
 function continues(
   { source, revision }: MirrorRecord,

@@ -315,3 +315,26 @@ test(
     await expectHealthy(stage);
   }),
 );
+
+test(
+  "consent to lose the quorum counts for the Operation that gives it, also for a member that was refused before",
+  scenario(911, async (stage) => {
+    const { world, etcd } = stage;
+    await bootstrap(stage, { ...claims, size: 5 });
+    const [a = "", b = "", c = "", d = ""] = memberNames(stage);
+    const end = async (name: string, member: string, allowQuorumLoss: boolean): Promise<Operation["status"]> => {
+      await world.apply(Operation({ name, spec: { instance, type: "Fence", member, allowQuorumLoss } }));
+      await world.until("its end", async () => (await world.get(Operation, name)).status?.finishedAt !== undefined, {
+        within: minutes(5),
+      });
+      return (await world.get(Operation, name)).status;
+    };
+    await fence(stage, [a, b, c]);
+    await world.run(minutes(1));
+    expect((await present(stage)).status?.fencing?.refused?.map(({ member }) => member)).toEqual([c]);
+    etcd.forgive();
+    expect(await end("with-consent", c, true)).toMatchObject({ phase: "Succeeded" });
+    expect(await end("without", d, false)).toMatchObject({ phase: "Rejected", reason: "FencingRefused" });
+    expect((await present(stage)).spec.fencing?.members).toEqual([a, b, c]);
+  }),
+);

@@ -45,16 +45,16 @@ async function fence<Instance extends FenceableInstance>(
 ): Promise<OperationReport> {
   const { instance, seen, member } = change;
   const before = instance.spec.fencing;
-  if (before?.members.includes(member) === true) return followed(change);
-  const wanted = {
-    members: [...(before?.members ?? []), member],
-    allowQuorumLoss: allowQuorumLoss || (before?.allowQuorumLoss ?? false),
-  };
+  const { members = [], allowQuorumLoss: wasAllowed = false } = before ?? {};
+  const isAsked = members.includes(member);
+  if (isAsked && (wasAllowed || !allowQuorumLoss)) return followed(change);
   if (member === "" || seen.members.length === 0) return rejected(missing(seen));
+  const wanted = { members: isAsked ? members : [...members, member], allowQuorumLoss };
+  // An earlier consent was for other members, which stay fenced whatever this one asks for.
   const { refused } = decideFencing({ ...seen, wanted });
   const [first] = refused.filter((each) => member === allMembers || each.member === member);
   if (first !== undefined) return rejected(`Cannot fence "${first.member}": ${first.reason}`, "FencingRefused");
-  await write(change, wanted);
+  await write(change, { ...wanted, allowQuorumLoss: allowQuorumLoss || wasAllowed });
   return { state: "running", message: `${nameOf(member)} is going to stop`, recheckMs };
 }
 
@@ -92,7 +92,8 @@ async function unfence<Instance extends FenceableInstance>(change: Change<Instan
     await write(change, without(instance.spec.fencing, isAll ? asked : [member], names));
     return { state: "running", message: `${nameOf(member)} is going to start`, recheckMs };
   }
-  if (!isAll && !names.includes(member)) return rejected(missing(seen));
+  if (member === "") return rejected(missing(seen));
+  if (!isAll && !names.includes(member)) return { state: "done", message: `${member} is not fenced` };
   return started(change);
 }
 

@@ -90,3 +90,30 @@ test.each([
   other.closeAllConnections();
   other.close();
 });
+
+test("a token that has ended is replaced once, and the call is made again", async () => {
+  const asked: string[] = [];
+  const member = createPlainServer((request, response) => {
+    const { url = "", headers } = request;
+    asked.push(`${url} ${headers.authorization ?? "-"}`);
+    const logins = asked.filter((each) => each.startsWith("/v3/auth")).length;
+    if (url === "/v3/auth/authenticate") return response.end(JSON.stringify({ token: `token-${logins}` }));
+    if (headers.authorization === "token-2") return response.end("{}");
+    response.statusCode = 401;
+    return response.end(JSON.stringify({ message: "etcdserver: invalid auth token" }));
+  });
+  await new Promise<void>((resolve) => member.listen(0, "127.0.0.1", resolve));
+  const endpoint = `http://127.0.0.1:${(member.address() as AddressInfo).port}`;
+  const login = { name: "root", password: "secret" };
+  const connection = new EtcdConnection(endpoint, { tls: {}, login }, new AbortController().signal);
+  await connection.open();
+  await connection.call("/v3/kv/put", {});
+  member.closeAllConnections();
+  member.close();
+  expect(asked).toEqual([
+    "/v3/auth/authenticate -",
+    "/v3/kv/put token-1",
+    "/v3/auth/authenticate -",
+    "/v3/kv/put token-2",
+  ]);
+});

@@ -41,6 +41,9 @@ export function readCredentials(folder: string | undefined): EtcdCredentials {
   return { tls, login: name === undefined || password === undefined ? undefined : { name, password } };
 }
 
+/** Tokens end after five minutes without use, and when users or roles change. */
+const hasTokenEnded = /invalid auth token|revision of auth store is old/;
+
 /** One member, as the agent talks to it. */
 export class EtcdConnection {
   readonly endpoint: string;
@@ -58,11 +61,23 @@ export class EtcdConnection {
   async open(): Promise<void> {
     const { login } = this.#credentials;
     if (login === undefined) return;
-    const { token } = await this.call("/v3/auth/authenticate", login);
+    this.#token = undefined;
+    const { token } = await this.#answer("/v3/auth/authenticate", login, answerBytesMax);
     this.#token = String(token);
   }
 
   async call(path: string, body: Json, bytesMax: number = answerBytesMax): Promise<Json> {
+    try {
+      return await this.#answer(path, body, bytesMax);
+    } catch (error) {
+      if (this.#token === undefined || !(error instanceof TransferError) || !hasTokenEnded.test(error.message))
+        throw error;
+      await this.open();
+      return await this.#answer(path, body, bytesMax);
+    }
+  }
+
+  async #answer(path: string, body: Json, bytesMax: number): Promise<Json> {
     const response = await this.#send(path, body, answerMsMax);
     const text = await textOf(response, this.endpoint, bytesMax);
     return this.#parse(path, response.statusCode, text);

@@ -52,7 +52,8 @@ export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typ
       ),
     ],
     async reconcile(mirror, context) {
-      const seen = await reconcileMirror(mirror, context, clusters, image);
+      const found = await reconcileMirror(mirror, context, clusters, image);
+      const seen = { ...found, nowMs: context.host.clock.now() };
       const ready = readyCondition(seen);
       context.condition(ready);
       await context.status(mirrorStatus(mirror, seen));
@@ -75,7 +76,7 @@ async function reconcileMirror(
   context: ReconcileContext,
   clusters: ClusterAccess,
   image: string,
-): Promise<SeenMirror> {
+): Promise<Omit<SeenMirror, "nowMs">> {
   const { name, namespace = "", uid } = mirror.metadata;
   const { source, cluster } = mirror.spec;
   const destination = context.get(EtcdCluster, cluster, namespace);

@@ -12,7 +12,7 @@ import {
   type WatchEvent,
   type WatchMessage,
 } from "./mirror-end.ts";
-import type { MirrorRecord } from "./mirror-record.ts";
+import { heartbeatMs, type MirrorRecord } from "./mirror-record.ts";
 import { MirrorWriter } from "./mirror-writer.ts";
 
 /** How often the source is asked for its revision while nothing comes. */
@@ -98,31 +98,17 @@ async function mirror(
   const { log } = options;
   const head = await checkEnds(writer, ends, options);
   let from = continues(writer.record, head) ? writer.record.revision : 0;
-  for (;;) {
-    if (from === 0) {
-      log.info("Started copy", { revision: head.revision });
-      from = await retriedCopy(writer, ends, options);
-      log.info("Finished copy", { revision: from, keys: writer.record.keys });
-    }
-    try {
-      await follow(from, writer, ends, options, signal);
-    } catch (error) {
-      if (!(error instanceof CompactedError)) throw error;
-      log.warn("The source has compacted its history, so everything is compared", { revision: from });
-      from = 0;
-    }
+  if (from === 0) {
+    log.info("Started copy", { revision: head.revision });
+    from = await copyAll({ ...ends, ...options, writer });
+    log.info("Finished copy", { revision: from, keys: writer.record.keys });
   }
-}
-
-/** A copy reads one revision, which may be compacted meanwhile; then the next attempt takes a newer one. */
-async function retriedCopy(writer: MirrorWriter, ends: MirrorEnds, options: MirrorOptions): Promise<number> {
-  for (;;) {
-    try {
-      return await copyAll({ ...ends, ...options, writer });
-    } catch (error) {
-      if (!(error instanceof CompactedError)) throw error;
-      options.log.warn("The source has compacted the revision of the copy, which begins again", {});
-    }
+  try {
+    await follow(from, writer, ends, options, signal);
+  } catch (error) {
+    // The next attempt, after a pause, compares everything.
+    if (error instanceof CompactedError) await writer.write([], { revision: 0 });
+    throw error;
   }
 }
 
@@ -176,7 +162,7 @@ async function follow(
   { mapping, clock }: MirrorOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const follower = new Follower(writer, mapping);
+  const follower = new Follower(writer, mapping, clock);
   const messages = source.watch(rangeOf(mapping.source), from + 1);
   for (let next = messages.next(); ;) {
     const timer = new AbortController();
@@ -201,11 +187,13 @@ async function follow(
 class Follower {
   readonly #writer: MirrorWriter;
   readonly #mapping: KeyMapping;
+  readonly #clock: Clock;
   readonly #batch = new ChangeBatch();
 
-  constructor(writer: MirrorWriter, mapping: KeyMapping) {
+  constructor(writer: MirrorWriter, mapping: KeyMapping, clock: Clock) {
     this.#writer = writer;
     this.#mapping = mapping;
+    this.#clock = clock;
   }
 
   async apply({ events, revision, isPart }: WatchMessage): Promise<void> {
@@ -225,10 +213,13 @@ class Follower {
     if (!this.#batch.isEmpty || complete > this.#writer.record.revision) await this.#flush(complete);
   }
 
-  /** Nothing has come for a while; the source is at `sourceRevision`. */
+  /**
+   * Nothing has come for a while; the source is at `sourceRevision`. The record is written now and then all the
+   * same: that is how the operator knows that the pod reaches both sides.
+   */
   async checked(sourceRevision: number): Promise<void> {
-    const { record } = this.#writer;
-    if (sourceRevision === record.sourceRevision && record.problem === undefined) return;
+    const { at, problem } = this.#writer.record;
+    if (problem === undefined && this.#clock.now() - Date.parse(at) < heartbeatMs) return;
     await this.#writer.write([], { sourceRevision, problem: undefined });
   }
 

@@ -22,6 +22,9 @@ export const mirrorRecord = z.object({
 });
 export type MirrorRecord = Readonly<z.infer<typeof mirrorRecord>>;
 
+/** A pod that follows its source writes its record at least this often, as a sign of life. */
+export const heartbeatMs = 60_000;
+
 /** Another object of the same name starts with its own. */
 export function recordKeyOf(uid: string): string {
   return `${recordPrefix}${uid}`;

@@ -3,9 +3,13 @@ import type { ConditionInit } from "setpoint";
 import type { Deployment } from "setpoint/kinds";
 import type { EtcdMirror } from "./etcd-mirror.ts";
 import type { Missing } from "./mirror-connection.ts";
-import type { MirrorRecord } from "./mirror-record.ts";
+import { heartbeatMs, type MirrorRecord } from "./mirror-record.ts";
+
+/** A pod that reaches both sides has written its record since. */
+const silenceMsMax = 3 * heartbeatMs;
 
 export interface SeenMirror {
+  readonly nowMs: number;
   readonly missing?: Missing | undefined;
   readonly deployment?: Deployment | undefined;
   readonly record?: MirrorRecord | undefined;
@@ -35,6 +39,7 @@ export function readyCondition(seen: SeenMirror): ConditionInit {
 }
 
 function whyNotReady({
+  nowMs,
   missing,
   deployment,
   record,
@@ -43,9 +48,14 @@ function whyNotReady({
   if (missing !== undefined) return missing;
   if (unread !== undefined) return { reason: "DestinationUnreachable", message: unread };
   if ((deployment?.status?.availableReplicas ?? 0) === 0)
-    return { reason: "PodNotReady", message: `The pod of the mirror does not run${podReason(deployment)}` };
-  if (record === undefined) return { reason: "Starting", message: "The mirror has not reported yet" };
+    return { reason: "PodNotReady", message: `The mirror's pod is not available${podReason(deployment)}` };
+  if (record === undefined) return { reason: "Starting", message: "The mirror's pod has not written its record yet" };
   if (record.problem !== undefined) return record.problem;
+  if (nowMs - Date.parse(record.at) > silenceMsMax && record.revision > 0)
+    return {
+      reason: "NotReporting",
+      message: `The mirror's pod has not written its record in the destination since ${record.at}; its log says why`,
+    };
   if (record.revision > 0) return undefined;
   return { reason: "Copying", message: "The keys of the source are copied; the destination is not complete yet" };
 }

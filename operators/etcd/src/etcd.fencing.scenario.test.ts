@@ -16,6 +16,12 @@ import {
   startWriter,
 } from "./testing/etcd-stage.ts";
 
+const quorumRecovery = {
+  policy: "afterTimeout",
+  fencingSeconds: 30,
+  withoutCopy: false,
+  keepCopySeconds: 60,
+} as const;
 const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "orders" };
 
 async function fence({ world }: Stage, members: readonly string[], allowQuorumLoss = false): Promise<void> {
@@ -135,12 +141,6 @@ test(
   "fencing that would end the quorum is refused with its reason, until the user allows it, and starts no recovery",
   scenario(904, async (stage) => {
     const { world, etcd } = stage;
-    const quorumRecovery = {
-      policy: "afterTimeout",
-      fencingSeconds: 30,
-      withoutCopy: false,
-      keepCopySeconds: 60,
-    } as const;
     await bootstrap(stage, { ...claims, quorumRecovery });
     const writer = startWriter(stage);
     await world.run(seconds(10));
@@ -185,12 +185,6 @@ test(
   "a majority that is lost beside a fenced member is not given up: the fenced one may bring it back",
   scenario(905, async (stage) => {
     const { world, etcd } = stage;
-    const quorumRecovery = {
-      policy: "afterTimeout",
-      fencingSeconds: 30,
-      withoutCopy: false,
-      keepCopySeconds: 60,
-    } as const;
     await bootstrap(stage, { ...claims, quorumRecovery });
     const [fenced = "", lost = "", left = ""] = memberNames(stage);
     await fence(stage, [fenced]);
@@ -202,7 +196,9 @@ test(
     expect(etcd.forced).toEqual([]);
     expect(await podNames(stage)).toEqual(expect.arrayContaining([left]));
     expect(await podNames(stage)).not.toContain(fenced);
-    expect((await present(stage)).status?.waitingFor?.what).toContain(`member ${fenced} is fenced`);
+    const { status } = await present(stage);
+    expect(status?.waitingFor?.what).toContain(`member ${fenced} is fenced`);
+    expect(status?.phase).toBe("Recovering");
     await release(stage);
     await world.settled({ within: minutes(10) });
     expect(etcd.forced).toEqual([]);

@@ -68,6 +68,12 @@ export function isFenced({ fencing }: Seen, { name }: Pick<SeenMember, "name">):
   return fencing.fenced.includes(name);
 }
 
+/** Whether the fenced members alone leave no quorum; otherwise others have failed, too. */
+export function endsQuorum(seen: Seen): boolean {
+  const voters = seen.members.filter((member) => isMember(member) && isVoting(member));
+  return voters.filter((member) => !isFenced(seen, member)).length < quorumOf(voters.length);
+}
+
 /** Whether a quorum has to be left when this member stops. */
 export function needsQuorum({ cluster, quorum }: Seen, { listed }: SeenMember): boolean {
   return quorum && listed?.learner === false && cluster.spec.fencing?.allowQuorumLoss !== true;

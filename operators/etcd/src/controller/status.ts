@@ -11,7 +11,7 @@ import { changeSteps, hasKnownSteps, leaderOf } from "./change-plan.ts";
 import { rootSecretName, wantsAuthentication } from "../resources/root-login.ts";
 import { certificateSecret, clientRole } from "../resources/tls.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
-import { isFenced } from "./plan-fencing.ts";
+import { endsQuorum, isFenced } from "./plan-fencing.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./etcd-step.ts";
 import { defragmentationRun, lastRequested, lastScheduled } from "./plan-maintenance.ts";
@@ -150,7 +150,7 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
   if (isHibernated(seen) && cluster.spec.volumeClaimTemplate !== undefined)
     return seen.members.some(({ pod }) => pod !== undefined) ? "Hibernating" : "Hibernated";
   const members = seen.members.filter((each) => each.listed !== undefined && !isFenced(seen, each));
-  if (seen.fencing.fenced.length > 0 && (!seen.quorum || members.every(isHealthy))) return "Fenced";
+  if (seen.fencing.fenced.length > 0 && (seen.quorum ? members.every(isHealthy) : endsQuorum(seen))) return "Fenced";
   if (
     !seen.quorum ||
     members.some((each) => !isHealthy(each) && each.listed?.learner === false && !isUpgrading(seen, each))

@@ -214,8 +214,8 @@ class Follower {
   }
 
   /**
-   * Nothing has come for a while; the source is at `sourceRevision`. The record is written now and then all the
-   * same: that is how the operator knows that the pod reaches both sides.
+   * Nothing has come for a while; the source is at `sourceRevision`. The record is written now and then: that
+   * is how the operator knows that the pod reaches both sides.
    */
   async checked(sourceRevision: number): Promise<void> {
     const { at, problem } = this.#writer.record;

@@ -52,6 +52,7 @@ export { choosePlan, planNamed, planReport } from "./plans/plan-catalogue.ts";
 export { readPlans } from "./plans/plans-file.ts";
 
 // bindings
+export { instanceAccess } from "./binding/instance-access.ts";
 export type { EngineWithUsers } from "./binding/observe-binding.ts";
 export { serviceBindingRules, serviceBindings } from "./binding/service-bindings.ts";
 export { serviceBindingOperator } from "./binding/projection/workload-bindings.ts";

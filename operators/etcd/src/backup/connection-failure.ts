@@ -34,5 +34,7 @@ export function foreignAnswer(status: number | undefined, text: string): string 
 export function refusalHint(message: string, hasLogin: boolean): string {
   if (!hasLogin && /user name is empty|permission denied|auth token/i.test(message))
     return " It asks for a login: username and password.";
-  return /permission denied/i.test(message) ? " The user lacks the right; a snapshot needs the role root." : "";
+  return /permission denied/i.test(message)
+    ? " The user lacks the right: a snapshot needs the role root, a mirror the right to its keys."
+    : "";
 }

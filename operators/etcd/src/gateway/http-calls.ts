@@ -40,22 +40,23 @@ export function httpCalls({ tls, login }: EtcdCredentials, tokens: Tokens): Http
     if (typeof token !== "string") throw new EtcdError(`${endpoint} answered a login without a token`);
     return token;
   };
+  const logInAt = async (place: string, user: EtcdLogin, signal: AbortSignal): Promise<string> => {
+    const token = await logIn(place, user, signal);
+    tokens.accepted(place, user);
+    return token;
+  };
   const logInFor = async (endpoint: string, user: EtcdLogin, signal: AbortSignal): Promise<string> => {
     try {
-      return await logIn(endpoint, user, signal);
+      return await logInAt(endpoint, user, signal);
     } catch (error) {
       if (!isLearnerRefusal(error)) throw error;
       for (const other of tokens.placesOf(user)) {
-        const token = other === endpoint ? undefined : await logIn(other, user, signal).catch(() => undefined);
+        signal.throwIfAborted();
+        const token = await logInAt(other, user, signal).catch(() => undefined);
         if (token !== undefined) return token;
       }
       throw error;
     }
-  };
-  const sendAs = async (user: EtcdLogin, request: Request): Promise<Json> => {
-    const answer = await send(request, tokens.get(request.endpoint, user));
-    if (tokens.get(request.endpoint, user) !== undefined) tokens.accepted(request.endpoint, user);
-    return answer;
   };
   return {
     logIn,
@@ -63,11 +64,12 @@ export function httpCalls({ tls, login }: EtcdCredentials, tokens: Tokens): Http
       const request = { endpoint, path, body, signal, withinMs };
       if (login === undefined) return send(request);
       try {
-        return await sendAs(login, request);
+        return await send(request, tokens.get(endpoint, login));
       } catch (error) {
         if (!asksForLogin(error)) throw error;
-        tokens.set(endpoint, login, await logInFor(endpoint, login, signal));
-        return sendAs(login, request);
+        const token = await logInFor(endpoint, login, signal);
+        tokens.set(endpoint, login, token);
+        return send(request, token);
       }
     },
     callAnonymously: (endpoint, path, body, signal) => send({ endpoint, path, body, signal }),

@@ -13,7 +13,7 @@ const placesMax = 10;
 export class Tokens {
   /** By member and login. */
   readonly #tokens = new BoundedMap<string, string>(tokensMax);
-  /** By login: the members that it got into, the latest first. */
+  /** By login: the members that gave a token for it, the latest first. */
   readonly #places = new BoundedMap<string, readonly string[]>(tokensMax);
 
   get(endpoint: string, login: EtcdLogin): string | undefined {
@@ -24,7 +24,7 @@ export class Tokens {
     this.#tokens.set(keyOf(endpoint, login), token);
   }
 
-  /** The member has answered a call with this login, whose password is that of one cluster. */
+  /** The member gave a token for this login, whose password is that of one cluster. */
   accepted(endpoint: string, login: EtcdLogin): void {
     const places = this.placesOf(login);
     if (places[0] === endpoint) return;
@@ -32,7 +32,7 @@ export class Tokens {
     this.#places.set(loginKey(login), [endpoint, ...others].slice(0, placesMax));
   }
 
-  /** The members that this login got into, the latest first; some may have ended. */
+  /** The members that gave a token for this login, the latest first; some may have ended. */
   placesOf(login: EtcdLogin): readonly string[] {
     return this.#places.get(loginKey(login)) ?? [];
   }

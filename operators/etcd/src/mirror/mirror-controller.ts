@@ -1,5 +1,5 @@
 /** Reconciles EtcdMirrors: one pod each, which copies by itself, and a status from what it has recorded. */
-import type { InstanceAccess } from "@setpoint/data-service";
+import { instanceAccess } from "@setpoint/data-service";
 import type { WriteVerb } from "setpoint/install";
 import {
   controller,
@@ -11,7 +11,7 @@ import {
   type Stored,
   watching,
 } from "setpoint";
-import { Deployment, Pod, Secret } from "setpoint/kinds";
+import { Deployment, Pod } from "setpoint/kinds";
 import { ClusterAccess } from "../cluster-access.ts";
 import { EtcdCluster } from "../etcd-cluster.ts";
 import type { EtcdGateway } from "../gateway/etcd-gateway.ts";
@@ -109,7 +109,7 @@ async function readRecord(
   context: ReconcileContext,
   clusters: ClusterAccess,
 ): Promise<Pick<SeenMirror, "record" | "unread">> {
-  const access = accessOf(context, destination.metadata.namespace);
+  const access = instanceAccess(context, destination.metadata.namespace);
   let text: string | undefined;
   try {
     await clusters.call(destination, access, async ({ as, endpoint }) => {
@@ -120,19 +120,6 @@ async function readRecord(
     return { unread: error instanceof Error ? error.message : String(error) };
   }
   return { record: parseRecord(text) };
-}
-
-function accessOf({ fresh, signal }: ReconcileContext, namespace: string | undefined): InstanceAccess {
-  return {
-    signal,
-    object: (kind, name) => fresh(kind, name, namespace),
-    async secret(name) {
-      const secret = await fresh(Secret, name, namespace);
-      if (secret === undefined) return undefined;
-      const files = Object.entries(secret.data ?? {});
-      return Object.fromEntries(files.map(([key, value]) => [key, Buffer.from(value, "base64")]));
-    },
-  };
 }
 
 /** The record goes when no pod can write it again. The copied keys stay. */
@@ -151,7 +138,7 @@ async function removeMirror(
   if (destination === undefined || destination.metadata.deletionTimestamp !== undefined) return;
   context.controller.changesOutside("delete the record of the mirror");
   try {
-    await clusters.call(destination, accessOf(context, namespace), ({ as, endpoint }) =>
+    await clusters.call(destination, instanceAccess(context, namespace), ({ as, endpoint }) =>
       as.deleteKey(endpoint, recordKeyOf(uid), context.signal),
     );
   } catch (error) {

@@ -125,6 +125,21 @@ test("an update replaces pods one after the other, never with fewer than the wan
   );
 });
 
+test.each([3, 10, 12])("Recreate starts the new pods when the last old one has ended, seed %i", async (seed) => {
+  await using world = await simulate({ seed });
+  const before = web(2);
+  await world.apply({ ...before, spec: { ...before.spec, strategy: { type: "Recreate" } } } as Deployment);
+  await untilAvailable(world, 2);
+  await world.patch(Deployment, "web", {
+    spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } },
+  });
+  await world.until("pods of the new image alone", async () => {
+    const images = (await podsOf(world, "web")).map(({ spec }) => spec?.containers[0]?.image);
+    return images.length === 2 && images.every((image) => image === "web:2");
+  });
+  await untilAvailable(world, 2);
+});
+
 test("deleting a Deployment takes its ReplicaSet and pods along", async () => {
   await using world = await simulate({ seed: 4 });
   await world.apply(web(2));

@@ -1,10 +1,13 @@
 import { Pod, ReplicaSet, Deployment } from "@setpoint/api";
-import { matchesLabelSelector } from "@setpoint/apimachinery";
+import { controllerOf, matchesLabelSelector, type NamespacedName } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { timestamp } from "@setpoint/host";
 import {
   controller,
+  keyOf,
   requeueAfter,
+  watching,
+  type CacheReader,
   type ControllerDefinition,
   type ReconcileContext,
   type Result,
@@ -28,7 +31,7 @@ const progressDeadlineSecondsDefault = 600;
 export const deployments: ControllerDefinition = controller(Deployment, {
   name: "deployment",
   owns: [ReplicaSet],
-  watches: [{ of: Pod }],
+  watches: [watching(Pod, recreatedBy)],
   async reconcile(deployment, context) {
     await adoptOrphans(
       ReplicaSet,
@@ -47,6 +50,17 @@ export const deployments: ControllerDefinition = controller(Deployment, {
     return reportStatus(deployment, current, all, context);
   },
 });
+
+/** Recreate waits for the end of old pods, and their ReplicaSet does not count those that are terminating. */
+function recreatedBy(pod: Stored<Pod>, cache: CacheReader): readonly NamespacedName[] {
+  const { namespace } = pod.metadata;
+  const set = controllerOf(pod);
+  const replicaSet = set?.kind === "ReplicaSet" ? cache.get(ReplicaSet, set.name, namespace) : undefined;
+  const owner = replicaSet === undefined ? undefined : controllerOf(replicaSet);
+  if (owner?.kind !== "Deployment") return [];
+  const deployment = cache.get(Deployment, owner.name, namespace);
+  return deployment?.spec?.strategy?.type === "Recreate" ? [keyOf(deployment)] : [];
+}
 
 function byAge(a: ReplicaSet, b: ReplicaSet): number {
   return revisionOf(a) - revisionOf(b);

@@ -2,6 +2,7 @@
 import { Deployment, Pod } from "setpoint/kinds";
 import { conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
+import { EtcdCluster } from "./etcd-cluster.ts";
 import { EtcdMirror } from "./mirror/etcd-mirror.ts";
 import { type MirrorRecord, recordKeyOf } from "./mirror/mirror-record.ts";
 import { cluster, setUp, type Stage } from "./testing/etcd-stage.ts";
@@ -65,6 +66,17 @@ test("a mirror has one pod, and its status is what the pod has recorded", async 
   await report(stage, "not a record");
   expect(await ready(stage)).toMatchObject({ status: "False", reason: "Starting" });
   await world.expectQuiet();
+});
+
+test("the record is read with the login of a destination that asks for one", async () => {
+  const stage = await begin(6);
+  const { world, etcd } = stage;
+  await using _ = world;
+  await world.patch(EtcdCluster, "orders", { spec: { auth: { enabled: true } } });
+  await world.settled();
+  expect(etcd.members("orders")[0]?.data.auth.enabled).toBe(true);
+  await report(stage, JSON.stringify(record));
+  expect(await ready(stage)).toMatchObject({ status: "True", reason: "Following" });
 });
 
 test("a pod that is killed comes back, and the status says so meanwhile", async () => {

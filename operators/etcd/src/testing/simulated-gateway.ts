@@ -68,7 +68,11 @@ export function simulatedGateway(
     compact: (endpoint, revision) => write(`compact ${revision}`, () => model.compact(endpoint)),
     defragment: (endpoint) => admin(endpoint, "defragment", () => model.defragment(endpoint)),
     disarm: (endpoint) => write("disarm", () => model.disarm(endpoint)),
-    readKey: (endpoint, key) => read(`read ${key}`, async () => (await model.keys(endpoint)).get(key)),
+    readKey: (endpoint, key) =>
+      read(`read ${key}`, async () => {
+        await users.admit(endpoint, login);
+        return (await model.keys(endpoint)).get(key);
+      }),
     deleteKey: (endpoint, key) => admin(endpoint, `delete ${key}`, () => model.put(endpoint, key, undefined)),
     addLearner: (endpoint, peerUrl) => admin(endpoint, `add ${peerUrl}`, () => model.addLearner(endpoint, peerUrl)),
     promote: (endpoint, memberId) => admin(endpoint, `promote ${memberId}`, () => model.promote(endpoint, memberId)),

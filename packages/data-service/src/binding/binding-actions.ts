@@ -6,7 +6,7 @@ import type { Secret } from "setpoint/kinds";
 import type { UserCredentials } from "../engine/control.ts";
 import { bindingSecret, keeperSecret, secretPatch } from "./binding-secret.ts";
 import { statusWith, withRights } from "./binding-status.ts";
-import { instanceAccess, withoutSecrets } from "./instance-access.ts";
+import { cachedAccess, withoutSecrets } from "./instance-access.ts";
 import type { BindingPorts } from "./observe-binding.ts";
 import type { BindingActions } from "./plan-binding.ts";
 import { publishedCredentials, type SeenBinding, type SeenSecret } from "./seen-binding.ts";
@@ -35,7 +35,7 @@ export function bindingActions<Instance extends KubeObject>({
   /** Creates or changes a user, and proves that it can log in. */
   const ensureLogin = async (login: UserCredentials, context: ReconcileContext, seen: SeenBinding): Promise<void> => {
     const instance = instanceOf<Instance>(seen);
-    const access = instanceAccess(context, instance.metadata.namespace);
+    const access = cachedAccess(context, instance.metadata.namespace);
     context.controller.changesOutside(`create or change user "${login.user}"`);
     await withoutSecrets([login.password], async () => {
       await users.ensureUser(instance, login, seen.binding.spec.rights, access);
@@ -44,7 +44,7 @@ export function bindingActions<Instance extends KubeObject>({
   };
   const publish = async (login: UserCredentials, context: ReconcileContext, seen: SeenBinding): Promise<void> => {
     const instance = instanceOf<Instance>(seen);
-    const access = instanceAccess(context, instance.metadata.namespace);
+    const access = cachedAccess(context, instance.metadata.namespace);
     const connection = await withoutSecrets([login.password], () => users.connection(instance, login, access));
     await writeSecret(bindingSecret(seen.binding, engine.name, login, connection), seen.secret, context);
   };
@@ -75,7 +75,7 @@ export function bindingActions<Instance extends KubeObject>({
     },
     async dropRestored({ users: dropped, heir }, context, seen) {
       const instance = instanceOf<Instance>(seen);
-      const access = instanceAccess(context, instance.metadata.namespace);
+      const access = cachedAccess(context, instance.metadata.namespace);
       context.controller.changesOutside(`drop users ${dropped.join(", ")}`);
       for (const user of dropped) await users.dropUser(instance, user, heir, access);
       await context.status(statusWith(seen, { restored: seen.instance?.state.restored }));
@@ -83,7 +83,7 @@ export function bindingActions<Instance extends KubeObject>({
     async dropLogin({ user, heir }, context, seen) {
       const instance = instanceOf<Instance>(seen);
       context.controller.changesOutside(`drop user "${user}"`);
-      await users.dropUser(instance, user, heir, instanceAccess(context, instance.metadata.namespace));
+      await users.dropUser(instance, user, heir, cachedAccess(context, instance.metadata.namespace));
       overlaps.forget(user);
       await context.status(statusWith(seen, { logins: seen.logins.filter((login) => login.user !== user) }));
     },

@@ -3,17 +3,26 @@ import { Secret } from "setpoint/kinds";
 import type { ReconcileContext } from "setpoint";
 import type { InstanceAccess } from "../engine/control.ts";
 
-/** Reads Secrets of one namespace, from the server where the cache does not have them. */
-export function instanceAccess(
-  { fresh, get, signal }: ReconcileContext,
-  namespace: string | undefined,
-): InstanceAccess {
+/** Reads Pods and Secrets of one namespace from the server, for a controller that does not watch Secrets. */
+export function instanceAccess({ fresh, signal }: ReconcileContext, namespace: string | undefined): InstanceAccess {
   return {
     signal,
     object: (kind, name) => fresh(kind, name, namespace),
     async secret(name) {
-      const secret = get(Secret, name, namespace) ?? (await fresh(Secret, name, namespace));
+      const secret = await fresh(Secret, name, namespace);
       return secret === undefined ? undefined : decodedData(secret);
+    },
+  };
+}
+
+/** The same for a controller that watches Secrets: it asks the server for what it has not seen. */
+export function cachedAccess(context: ReconcileContext, namespace: string | undefined): InstanceAccess {
+  const access = instanceAccess(context, namespace);
+  return {
+    ...access,
+    async secret(name) {
+      const secret = context.get(Secret, name, namespace);
+      return secret === undefined ? access.secret(name) : decodedData(secret);
     },
   };
 }

@@ -6,7 +6,7 @@ import type { KindRef, ReconcileContext, Stored } from "setpoint";
 import type { EngineControl, UserAdministration, UserCredentials } from "../engine/control.ts";
 import { ServiceBinding } from "../kinds/service-binding.ts";
 import { bindingSecret, keeperNameOf, keeperSecret, loginOf, outdatedParts, secretNameOf } from "./binding-secret.ts";
-import { instanceAccess, withoutSecrets } from "./instance-access.ts";
+import { cachedAccess, withoutSecrets } from "./instance-access.ts";
 import type { OverlapTimer } from "./overlap-timer.ts";
 import { planBinding } from "./plan-binding.ts";
 import {
@@ -109,7 +109,7 @@ async function refusalOf<Instance extends KubeObject>(
   context: ReconcileContext,
   { users }: EngineWithUsers<Instance>,
 ): Promise<string | undefined> {
-  const access = instanceAccess(context, object.metadata.namespace);
+  const access = cachedAccess(context, object.metadata.namespace);
   try {
     await withoutSecrets([login.password], () => users.proveLogin(object, login, access));
     return undefined;
@@ -127,7 +127,7 @@ async function outdatedIn<Instance extends KubeObject>(
   context: ReconcileContext,
   { users, name }: EngineWithUsers<Instance>,
 ): Promise<readonly string[]> {
-  const access = instanceAccess(context, object.metadata.namespace);
+  const access = cachedAccess(context, object.metadata.namespace);
   const connection = await withoutSecrets([login.password], () => users.connection(object, login, access));
   return outdatedParts(secret, bindingSecret(binding, name, login, connection));
 }

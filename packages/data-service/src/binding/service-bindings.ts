@@ -7,7 +7,7 @@ import { ServiceBinding } from "../kinds/service-binding.ts";
 import { bindingActions } from "./binding-actions.ts";
 import { bindingLabel } from "./binding-secret.ts";
 import { bindingConditions, bindingStatus } from "./binding-status.ts";
-import { instanceAccess } from "./instance-access.ts";
+import { cachedAccess } from "./instance-access.ts";
 import { type EngineWithUsers, observeBinding } from "./observe-binding.ts";
 import { OverlapTimer } from "./overlap-timer.ts";
 import { planBinding } from "./plan-binding.ts";
@@ -104,7 +104,7 @@ async function revoke<Instance extends KubeObject>(
   const lateUntilMs = Date.parse(cached.metadata.deletionTimestamp ?? "") + lateMs - context.host.clock.now();
   if (lateUntilMs > 0 && logins.some(({ state }) => state === "Pending"))
     return context.requeueAfter(lateUntilMs, "the creation of a user may still be under way");
-  const access = instanceAccess(context, namespace);
+  const access = cachedAccess(context, namespace);
   context.controller.changesOutside(`drop users ${logins.map(({ user }) => user).join(", ")}`);
   for (const { user } of logins) await engine.users.dropUser(instance, user, undefined, access);
 }

@@ -49,7 +49,7 @@ async function importInto(name: string, cluster: ClusterUnderTour): Promise<Clus
     backUp(cluster, "plain", { endpoints: [url.replace("https", "http")] }),
   ]);
   expect(taken.status, JSON.stringify(taken.status)).toMatchObject({ phase: "Succeeded", engineVersion: "3.4.23" });
-  expect(without.status?.message).toContain("its certificate is not one that ca.crt vouches for");
+  expect(without.status?.message).toContain("its certificate is not signed by an authority in ca.crt");
   expect(plain.status?.message).toContain("its URL begins with https");
   const newInstance = { name, spec: { size: 1, version: "3.5.16", volumeClaimTemplate } };
   const moved = await restore(cluster, "move", "imported", { newInstance });

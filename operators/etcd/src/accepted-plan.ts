@@ -76,8 +76,9 @@ function shrinkingRefusal(
   const wasPlanned = before?.gives.storage !== undefined;
   const isNew = own === undefined ? !wasPlanned || plan?.name !== before.name : wasPlanned;
   const wanted = own?.resources.requests.storage ?? plan?.gives.storage;
+  if (!isNew || wanted === undefined) return undefined;
   const smallest = smallestOf(volumes);
-  if (!isNew || wanted === undefined || smallest === undefined || !isLarger(smallest, wanted)) return undefined;
+  if (smallest === undefined || !isLarger(smallest, wanted)) return undefined;
   const why = `volumes of ${wanted} are smaller than those of the members, ${smallest}, and a volume cannot shrink`;
   if (own !== undefined) return { field: "spec.volumeClaimTemplate", why };
   return { field: "spec.plan", why: `plan "${plan?.name}": ${why}` };

@@ -149,7 +149,7 @@ test(
     await fence(stage, [first, second]);
     await world.run(minutes(2));
     expect(await podNames(stage)).toEqual([second, third]);
-    const refusal = `1 of 3 voting members would be left, and the quorum is 2; set spec.fencing.allowQuorumLoss to true to fence it all the same`;
+    const refusal = `1 of 3 voting members would be left, and the quorum is 2; set spec.fencing.allowQuorumLoss to true to fence it anyway`;
     const refused = await present(stage);
     expect(refused.status?.fencing).toMatchObject({
       members: [{ name: first }],

@@ -123,7 +123,7 @@ test(
     await world.apply(cluster("orders", { plan: "huge" }));
     await world.run(minutes(1));
     expect(await world.list(Pod)).toEqual([]);
-    const text = 'spec.plan: plan "huge" is unknown: there are small, medium, large';
+    const text = 'spec.plan: plan "huge" is unknown: available plans are small, medium, large';
     expect((await accepted(stage)).message).toBe(text);
     expect((await world.get(EtcdCluster, "orders")).status?.waitingFor?.what).toBe(text);
     await change(stage, { plan: "small" });
@@ -209,8 +209,8 @@ const plan: EtcdPlan = { name: "gold", gives: gives("64Mi", "2Gi") };
 
 test.each([
   ["withdrawn", { ...plan, withdrawn: "2020-01-31", reason: "too small" }, "Withdrawn", /was withdrawn on 2020-01-31/],
-  ["deprecated", { ...plan, deprecated: "2020-01-31" }, "Deprecated", /is deprecated since 2020-01-31/],
-  ["taken out", undefined, "Unknown", /no longer there, and members keep it/],
+  ["deprecated", { ...plan, deprecated: "2020-01-31" }, "Deprecated", /has been deprecated since 2020-01-31/],
+  ["taken out", undefined, "Unknown", /no longer in the catalogue, and members keep its settings/],
 ] as const)("a running cluster keeps a plan that was %s, and the status says so", async (_, entry, reason, message) => {
   const catalogue: { plans: readonly EtcdPlan[] } = { plans: [plan] };
   await using world = await withPlans(catalogue);
@@ -234,7 +234,7 @@ test("a withdrawn plan is refused for a new cluster", async () => {
   await world.apply(cluster("orders", { plan: "gold" }));
   await world.run(minutes(1));
   expect((await accepted({ world })).message).toBe(
-    'spec.plan: plan "gold" was withdrawn on 2020-01-31; there are no plans',
+    'spec.plan: plan "gold" was withdrawn on 2020-01-31; no plans are offered',
   );
   expect(await world.list(Pod)).toEqual([]);
 });

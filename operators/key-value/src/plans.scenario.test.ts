@@ -28,7 +28,7 @@ test("a store with an unknown plan starts when its plan is corrected", async () 
   await using _world = world;
   await world.apply(KeyValueStore({ name: "shop", spec: { plan: "huge" } }));
   await world.run(seconds(10));
-  const message = 'plan "huge" is unknown: there are small, large';
+  const message = 'plan "huge" is unknown: available plans are small, large';
   const refused = await world.get(KeyValueStore, "shop");
   expect(conditionOf(refused, "Available")).toMatchObject({ status: "False", reason: "PlanRefused", message });
   expect((await world.list(Pod)).map(({ metadata }) => metadata.name)).toEqual(["orders-0"]);

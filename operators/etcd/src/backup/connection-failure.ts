@@ -2,7 +2,7 @@
 
 /** By the code of Node, or the words of OpenSSL. */
 const known: readonly (readonly [RegExp, string])[] = [
-  [/UNABLE_TO_|SELF_SIGNED|CERT_SIGNATURE_FAILURE/, "its certificate is not one that ca.crt vouches for"],
+  [/UNABLE_TO_|SELF_SIGNED|CERT_SIGNATURE_FAILURE/, "its certificate is not signed by an authority in ca.crt"],
   [/CERT_HAS_EXPIRED/, "its certificate has expired"],
   [/ERR_TLS_CERT_ALTNAME_INVALID/, "its certificate is for other hosts"],
   [

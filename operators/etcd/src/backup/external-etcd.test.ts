@@ -14,8 +14,8 @@ test("the source has the endpoints, and the files of both Secrets", () => {
 });
 
 test.each([
-  ["10.0.0.7:2379", "is no URL"],
-  ["file:///etc/passwd", "is no URL"],
+  ["10.0.0.7:2379", "must be a URL"],
+  ["file:///etc/passwd", "must be a URL"],
   ["https://root:canary@10.0.0.7:2379", "has a login in it"],
   ["https://10.0.0.7:2379/v3", "more than scheme, host and port"],
   ["https://10.0.0.7:2379/?token=canary", "more than scheme, host and port"],

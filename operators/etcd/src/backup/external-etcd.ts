@@ -21,7 +21,7 @@ function refusal({ endpoints, tlsSecret }: ExternalInstance): string | undefined
 
 function problemOf(endpoint: string, hasCertificates: boolean): string | undefined {
   const url = URL.parse(endpoint);
-  if (url === null || !/^https?:$/.test(url.protocol)) return "is no URL such as https://10.0.0.7:2379";
+  if (url === null || !/^https?:$/.test(url.protocol)) return "must be a URL such as https://10.0.0.7:2379";
   if (url.username !== "" || url.password !== "")
     return "has a login in it: put username and password into a Secret, and name it in loginSecret";
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "")

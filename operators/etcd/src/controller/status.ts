@@ -232,7 +232,7 @@ function planOffered({ plan, plans = [] }: Seen, { now }: StepFacts): ConditionI
     type,
     status: "False",
     reason: state,
-    message: message ?? `${name} is no longer there, and members keep it`,
+    message: message ?? `${name} is no longer in the catalogue, and members keep its settings`,
   };
 }
 

@@ -178,7 +178,7 @@ interface RawMessage {
 /** Undefined for a message that tells nothing about revisions. */
 function parseMessage(line: string): WatchMessage | undefined {
   const { result, error } = JSON.parse(line) as { result?: RawMessage; error?: { message?: string } };
-  if (error !== undefined) throw new Error(`etcd broke the watch off: ${String(error.message).slice(0, 200)}`);
+  if (error !== undefined) throw new Error(`etcd aborted the watch: ${String(error.message).slice(0, 200)}`);
   if (result?.compact_revision !== undefined && result.compact_revision !== "0")
     throw new CompactedError(`The source has compacted its history up to revision ${result.compact_revision}.`);
   if (result?.canceled === true)

@@ -86,7 +86,7 @@ export type MirrorReason =
   | "SameCluster"
   | "TakenOver";
 
-/** Why a mirror does not go on now. The message has no secrets in it. */
+/** Why a mirror stopped. The message has no secrets in it. */
 export class MirrorProblem extends Error {
   override readonly name = "MirrorProblem";
   readonly reason: MirrorReason;

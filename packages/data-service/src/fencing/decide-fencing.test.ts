@@ -65,7 +65,7 @@ test("a refusal says what would be left, or which members there are", () => {
     {
       member: "c",
       reason:
-        "1 of 3 voting members would be left, and the quorum is 2; set spec.fencing.allowQuorumLoss to true to fence it all the same",
+        "1 of 3 voting members would be left, and the quorum is 2; set spec.fencing.allowQuorumLoss to true to fence it anyway",
     },
     { member: "x", reason: "it is not a member; members: a, b, c" },
   ]);

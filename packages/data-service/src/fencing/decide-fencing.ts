@@ -63,7 +63,7 @@ function quorumRefusal(
   { name, healthy }: SeenFencing["members"][number],
   fenced: readonly string[],
 ): string | undefined {
-  const consent = "set spec.fencing.allowQuorumLoss to true to fence it all the same";
+  const consent = "set spec.fencing.allowQuorumLoss to true to fence it anyway";
   const voters = members.filter(({ votes }) => votes);
   const others = voters.filter((each) => each.name !== name && !fenced.includes(each.name));
   if (others.length < quorum)

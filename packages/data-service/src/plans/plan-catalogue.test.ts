@@ -11,7 +11,7 @@ const small = { name: "small", gives: "2Gi" };
 const large = { name: "large", gives: "8Gi" };
 const tiny = { name: "tiny", gives: "1Gi" };
 const gone = { name: "gone", gives: "3Gi" };
-const tinyRefusal = 'plan "tiny" was withdrawn on 2025-12-31: too small; there are small, large';
+const tinyRefusal = 'plan "tiny" was withdrawn on 2025-12-31: too small; available plans are small, large';
 
 test.each([
   ["no plan", undefined, undefined, undefined, undefined],
@@ -19,8 +19,8 @@ test.each([
   ["a new instance", "small", undefined, small, undefined],
   ["another plan", "large", small, large, undefined],
   ["a plan that gives more by now", "large", { name: "large", gives: "4Gi" }, large, undefined],
-  ["an unknown plan", "huge", undefined, undefined, 'plan "huge" is unknown: there are small, large'],
-  ["a change to an unknown plan", "huge", small, small, 'plan "huge" is unknown: there are small, large'],
+  ["an unknown plan", "huge", undefined, undefined, 'plan "huge" is unknown: available plans are small, large'],
+  ["a change to an unknown plan", "huge", small, small, 'plan "huge" is unknown: available plans are small, large'],
   ["a withdrawn plan", "tiny", undefined, undefined, tinyRefusal],
   ["a change to a withdrawn plan", "tiny", large, large, tinyRefusal],
   ["the withdrawn plan that it has", "tiny", tiny, tiny, undefined],
@@ -30,12 +30,16 @@ test.each([
 });
 
 test("a refusal without any plan says so", () => {
-  expect(choosePlan([], "small", undefined, nowMs).refusal).toBe('plan "small" is unknown: there are no plans');
+  expect(choosePlan([], "small", undefined, nowMs).refusal).toBe('plan "small" is unknown: no plans are offered');
 });
 
 test.each([
   ["2026-01-31", "Available", undefined],
-  ["2026-02-01", "Deprecated", 'plan "small" is deprecated since 2026-02-01, and is withdrawn on 2026-03-01'],
+  [
+    "2026-02-01",
+    "Deprecated",
+    'plan "small" has been deprecated since 2026-02-01, and will be withdrawn on 2026-03-01',
+  ],
   ["2026-03-01", "Withdrawn", 'plan "small" was withdrawn on 2026-03-01'],
 ])("on %s a plan is %s", (day, state, message) => {
   expect(planReport(catalogue, "small", Date.parse(day))).toEqual({ state, message });

@@ -55,7 +55,7 @@ function planRefusal(
 function offerText(catalogue: readonly CataloguePlan<unknown>[], nowMs: number): string {
   const names = catalogue.map(({ name }) => name);
   const offered = names.filter((name) => planReport(catalogue, name, nowMs).state !== "Withdrawn");
-  return offered.length === 0 ? "there are no plans" : `there are ${offered.join(", ")}`;
+  return offered.length === 0 ? "no plans are offered" : `available plans are ${offered.join(", ")}`;
 }
 
 /** Where a plan stands on a day. */

@@ -28,8 +28,8 @@ export function lifetimeReport(subject: string, entry: Lifetime | undefined, now
   if (isPast(withdrawn, nowMs))
     return { state: "Withdrawn", message: `${subject} was withdrawn on ${withdrawn}${because}` };
   if (!isPast(deprecated, nowMs)) return { state: "Available" };
-  const end = withdrawn === undefined ? "" : `, and is withdrawn on ${withdrawn}`;
-  return { state: "Deprecated", message: `${subject} is deprecated since ${deprecated}${end}${because}` };
+  const end = withdrawn === undefined ? "" : `, and will be withdrawn on ${withdrawn}`;
+  return { state: "Deprecated", message: `${subject} has been deprecated since ${deprecated}${end}${because}` };
 }
 
 /** Whether a day has begun, in UTC. */

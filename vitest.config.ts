@@ -12,8 +12,8 @@ const room = ["--max-semi-space-size=64", "--min-semi-space-size=64", "--no-allo
 // gate names each test that needed it. Elsewhere, and for everything that runs in simulated time, the first
 // failure counts.
 const gateResult = process.env["SETPOINT_GATE_RESULT"];
-const realTime = ["e2e", "attack", "attack-load"];
-const built = ["e2e", "attack", "etcd"];
+const realTime = ["e2e", "long", "attack", "attack-load"];
+const built = ["e2e", "long", "attack", "etcd"];
 // Files of these share a process, which loads each module once: all units take 107 s of CPU, and 238 s with a
 // process for each file; a file of simulated worlds takes 1.3 s less.
 const shared = ["unit", "sim"];
@@ -21,7 +21,7 @@ const shared = ["unit", "sim"];
 // core each.
 const waiting = { maxWorkers: 4, sequence: { groupOrder: 1 } };
 // Wherever nothing is known of earlier runs, these take minutes, so they must not begin last.
-const longest = /\/e2e\/(restart|etcd)[^/]*\.test\.ts$/;
+const longest = /\/e2e\/(etcd|[^/]*\.long\.)[^/]*test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -30,7 +30,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const longEtcd = ["e2e/etcd36/**/*.test.ts", "e2e/etcd-logins/**/*.test.ts"];
+const newerEtcd = ["e2e/etcd36/**/*.test.ts", "e2e/etcd-logins/**/*.test.ts"];
+const long = ["e2e/*.long.test.ts"];
 
 const project = (name: string, include: string[], timeout: number, fileParallelism = true) => ({
   resolve,
@@ -80,9 +81,15 @@ export default defineConfig({
       ),
       // Explorations use all cores themselves and have a time of their own, so they run one after the other.
       project("laws", ["{packages,operators}/*/src/**/*.laws.scenario.test.ts"], 300_000, false),
-      project("e2e", ["e2e/**/*.test.ts", ...[...longEtcd, "e2e/attack/**"].map((each) => `!${each}`)], 300_000),
+      project(
+        "e2e",
+        ["e2e/**/*.test.ts", ...[...newerEtcd, ...long, "e2e/attack/**"].map((each) => `!${each}`)],
+        300_000,
+      ),
+      // A minute and more each: only `npm test -- --all` runs them.
+      project("long", long, 300_000),
       // Minutes of real etcd, and releases that are built first: outside of the gate.
-      project("etcd", longEtcd, 600_000),
+      project("etcd", newerEtcd, 600_000),
       project("attack", ["e2e/attack/**/*.test.ts", "!**/*.load.test.ts"], 300_000),
       // These measure latency and memory of a server under load, so they run one after the other.
       project("attack-load", ["e2e/attack/**/*.load.test.ts"], 300_000, false),

@@ -1,6 +1,6 @@
 /**
  * docs/frameworks.md claims features: each row that claims one names a page and a test, and the test runs in
- * `npm test`.
+ * the gate.
  */
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";

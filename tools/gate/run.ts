@@ -1,6 +1,7 @@
 /**
- * The one gate: format, lint, types, structure, unused code, tests. Ends with a line `N passed, N failed`,
- * counting each check as one and each test as one, and with exit code 1 when anything failed.
+ * The gate: format, lint, types, structure, unused code, tests; with `--all` also the long end-to-end tests
+ * and the attacks under load. Ends with a line `N passed, N failed`, counting each check as one and each test as
+ * one, and with exit code 1 when anything failed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Complaint, Duration, RunResult } from "./reporter.ts";
 
+const takesAll = process.argv.includes("--all");
 const bin = new URL("../../node_modules/.bin/", import.meta.url).pathname;
 const root = new URL("../..", import.meta.url).pathname;
 
@@ -97,10 +99,12 @@ function describe(word: string, { test, errors }: Complaint): string {
 for (const check of checks) runCheck(check);
 await runTests(["unit", "sim"]);
 await runTests(["laws"]);
-await runTests(["e2e"]);
+// Together, so that the long ones, most of which is waiting, begin first and the others fill the cores.
+await runTests(takesAll ? ["e2e", "long"] : ["e2e"]);
 await runTests(["attack"]);
 // Measures times, so nothing else may run.
-await runTests(["attack-load"]);
+if (takesAll) await runTests(["attack-load"]);
+else console.log("Left out: long end-to-end tests and attacks under load; `npm test -- --all` runs them too.");
 if (complaints.length > 0) console.log(`\n${complaints.join("\n")}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 /**
- * The acceptance tests of the operator in the simulated world; `e2e/etcd-acceptance.test.ts` runs them on
- * real etcd.
+ * The acceptance tests of the operator in the simulated world. On real etcd they run in
+ * `e2e/etcd-acceptance.long.test.ts`.
  */
 import { AcceptanceRun, simulatedIssuer } from "@setpoint/data-service";
 import { type KindRef, minutes } from "setpoint";

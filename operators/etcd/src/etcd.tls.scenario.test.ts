@@ -1,5 +1,6 @@
 /**
- * The life of a cluster's certificates. That real etcd accepts them is the subject of e2e/etcd-tls.test.ts.
+ * The life of a cluster's certificates. That real etcd accepts them is the subject of
+ * e2e/etcd-tls.long.test.ts.
  */
 import { simulatedIssuer, textOf } from "@setpoint/data-service";
 import { minutes } from "setpoint";

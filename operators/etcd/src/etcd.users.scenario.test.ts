@@ -1,6 +1,6 @@
 /**
  * Authentication and ServiceBindings of simulated etcd. That real etcd behaves so is the subject of
- * e2e/etcd-binding.test.ts.
+ * e2e/etcd-binding.long.test.ts.
  */
 import { ServiceBinding } from "@setpoint/data-service";
 import { type KubeObject, minutes } from "setpoint";

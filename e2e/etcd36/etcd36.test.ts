@@ -50,14 +50,20 @@ on36("etcd 3.6 is written to, replaces a dead leader, grows and shrinks, and is 
 });
 
 on36("members are upgraded from 3.5 to 3.6 one at a time, the leader last, and no write is lost", async () => {
-  await playground.tell("up36", { size: 3, version: v35, volumeClaimTemplate, tls }, async (cluster, writer) => {
-    const { name } = await cluster.leader();
-    console.log(`${v35} → ${v36}:`, await upgradeTo(cluster, writer, v36));
-    expect((await cluster.leader()).name).not.toBe(name);
-    // The members of 3.6 still grow and shrink with what 3.5 has left behind.
-    console.log(await killLeader.run(cluster, writer));
-    await expect(cluster.patch({ version: v35 })).rejects.toThrow("cannot be downgraded");
-  });
+  // 3.5 knows this option by its older name only, and ends at its start on any other.
+  const options = { "compaction-batch-limit": "500" };
+  await playground.tell(
+    "up36",
+    { size: 3, version: v35, volumeClaimTemplate, tls, options },
+    async (cluster, writer) => {
+      const { name } = await cluster.leader();
+      console.log(`${v35} → ${v36}:`, await upgradeTo(cluster, writer, v36));
+      expect((await cluster.leader()).name).not.toBe(name);
+      // The members of 3.6 still grow and shrink with what 3.5 has left behind.
+      console.log(await killLeader.run(cluster, writer));
+      await expect(cluster.patch({ version: v35 })).rejects.toThrow("cannot be downgraded");
+    },
+  );
 });
 
 on36("etcd 3.6 is backed up, and restored into a new cluster and in place", async () => {

@@ -1,6 +1,7 @@
 /** Resolves the plan of a spec: everything that follows sees the cluster as if its spec said it all; pure. */
 import { choosePlan } from "@setpoint/data-service";
 import type { PersistentVolumeClaim } from "setpoint/kinds";
+import { mergedOptions } from "./allowed-options.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { type EtcdPlan, isLarger, type PlanGives } from "./etcd-plans.ts";
 import { isGivenUpVolume } from "./resources/given-up-members.ts";
@@ -111,7 +112,7 @@ function withPlan(spec: Spec, gives: PlanGives, template: Template | undefined):
   return {
     ...rest,
     ...(template === undefined ? {} : { volumeClaimTemplate: template }),
-    ...(gives.options === undefined ? {} : { options: { ...gives.options, ...spec.options } }),
+    ...(gives.options === undefined ? {} : { options: mergedOptions(gives.options, spec.options) }),
     ...(gives.resources === undefined
       ? {}
       : { pod: { ...spec.pod, resources: mergedResources(spec.pod?.resources, gives.resources) } }),

@@ -6,9 +6,10 @@
 import type { PersistentVolumeClaim, Service } from "setpoint/kinds";
 import { nextCronRun } from "setpoint/sources";
 import { acceptPlan, type FieldRefusal, type RecordedPlan } from "./accepted-plan.ts";
-import { allowedOptions, allowedVariables } from "./allowed-options.ts";
+import { allowedVariables, optionNotice, optionRefusal } from "./allowed-options.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { type EtcdPlan, etcdPlans } from "./etcd-plans.ts";
+import { upgradeRefusal } from "./etcd-version.ts";
 import type { PinnedImages } from "./related-images.ts";
 import { defaultRepository } from "./etcd-cluster.ts";
 
@@ -36,6 +37,8 @@ export interface AcceptedSpec {
   /** The plan in force, for the status. */
   readonly plan: RecordedPlan;
   readonly refusals: readonly FieldRefusal[];
+  /** What a user should know of fields that are accepted. */
+  readonly notices: readonly FieldRefusal[];
 }
 
 type PodSpec = NonNullable<EtcdCluster["spec"]["pod"]>;
@@ -55,11 +58,12 @@ export function acceptSpec(
   options: AcceptanceOptions = acceptanceDefaults,
 ): AcceptedSpec {
   const { cluster, record: plan, refusals: ofPlan } = acceptPlan(wanted, volumes, options.plans, nowMs);
-  const { pod = {}, imageRepository, options: ofEtcd } = cluster.spec;
+  const { pod = {}, imageRepository } = cluster.spec;
+  const version = versionToRun(cluster, nowMs);
   const refusals = [
     ...ofPlan,
     ...imageRefusals(imageRepository, options),
-    ...optionRefusals(ofEtcd),
+    ...optionRefusals(cluster, version),
     ...variableRefusals(pod.env),
     ...labelRefusals(cluster, services, options),
     ...domainRefusals(annotationAt, pod.annotations, options),
@@ -67,7 +71,15 @@ export function acceptSpec(
     ...affinityRefusals(pod.affinity),
     ...scheduleRefusals(cluster),
   ];
-  return { cluster: refusals.length === 0 ? cluster : without(cluster, refusals, options), plan, refusals };
+  const accepted = refusals.length === 0 ? cluster : without(cluster, refusals, options);
+  return { cluster: accepted, plan, refusals, notices: optionNotices(accepted, version) };
+}
+
+/** That of the spec, unless etcd does not allow the way to it. */
+function versionToRun({ spec, status }: EtcdCluster, nowMs: number): string {
+  const running = status?.currentVersion;
+  if (running === undefined) return spec.version;
+  return upgradeRefusal(running, spec.version, nowMs) === undefined ? spec.version : running;
 }
 
 function without(
@@ -143,10 +155,22 @@ const annotationAt = (key: string): string => `spec.pod.annotations[${key}]`;
 const optionAt = (name: string): string => `spec.options[${name}]`;
 const variableAt = (index: number): string => `spec.pod.env[${index}]`;
 
-/** The server refuses both since they have rules; objects that are older keep what they have. */
-function optionRefusals(options: EtcdCluster["spec"]["options"] = {}): readonly FieldRefusal[] {
-  const names = Object.keys(options).filter((name) => !allowedOptions.includes(name));
-  return names.map((name) => ({ field: optionAt(name), why: "the option does not only tune a member" }));
+/**
+ * The server refuses names outside of the list, and variables as well, since they have rules; older objects
+ * keep what they have. It does not know what each version has.
+ */
+function optionRefusals({ spec: { options = {} } }: EtcdCluster, version: string): readonly FieldRefusal[] {
+  return Object.keys(options).flatMap((name) => {
+    const why = optionRefusal(version, name, options);
+    return why === undefined ? [] : [{ field: optionAt(name), why }];
+  });
+}
+
+function optionNotices({ spec: { options = {} } }: EtcdCluster, version: string): readonly FieldRefusal[] {
+  return Object.keys(options).flatMap((name) => {
+    const why = optionNotice(version, name);
+    return why === undefined ? [] : [{ field: optionAt(name), why }];
+  });
 }
 
 function variableRefusals(env: PodSpec["env"] = []): readonly FieldRefusal[] {

@@ -52,7 +52,8 @@ export function dataRefusal(from: string, to: string): string | undefined {
   return `the data are of etcd ${from}, and ${to} cannot start on them: restore into a cluster of version ${wanted}`;
 }
 
-function numbersOf(version: string): readonly [number, number] {
+/** Major and minor. */
+export function numbersOf(version: string): readonly [number, number] {
   const [major, minor] = version.split(".").map(Number);
   return [major ?? NaN, minor ?? NaN];
 }

@@ -56,7 +56,7 @@ export async function observe(
 ): Promise<Seen> {
   const claims = volumesOf(wanted, context);
   const surroundings = { services: context.list(Service), volumes: claims, nowMs: context.host.clock.now() };
-  const { cluster: accepted, plan, refusals } = acceptSpec(wanted, surroundings, accepts);
+  const { cluster: accepted, plan, refusals, notices } = acceptSpec(wanted, surroundings, accepts);
   const restore = observeRestore(accepted, context);
   // The mode comes first: a restore begins with an empty status.
   const cluster = withRestoredStatus(withTlsMode(accepted, claims), restore);
@@ -100,6 +100,7 @@ export async function observe(
   return {
     cluster,
     refusals,
+    notices,
     plan,
     plans: accepts.plans,
     restore,

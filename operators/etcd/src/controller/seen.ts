@@ -39,6 +39,8 @@ export interface Seen {
   /** The EtcdCluster with what its plan gives, and without the refused fields of its spec. */
   readonly cluster: EtcdCluster;
   readonly refusals: readonly FieldRefusal[];
+  /** What a user should know of fields that are accepted. */
+  readonly notices?: readonly FieldRefusal[];
   /** The plan in force. */
   readonly plan?: RecordedPlan;
   /** The plans that there are. */

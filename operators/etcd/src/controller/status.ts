@@ -236,8 +236,9 @@ function planOffered({ plan, plans = [] }: Seen, { now }: StepFacts): ConditionI
   };
 }
 
-function accepted({ refusals }: Seen): ConditionInit {
-  if (refusals.length === 0)
-    return { type: "Accepted", status: "True", reason: "Accepted", message: "The operator accepts all fields" };
+function accepted({ refusals, notices = [] }: Seen): ConditionInit {
+  const all = "The operator accepts all fields";
+  const message = notices.length === 0 ? all : `${all}; ${refusalText(notices)}`;
+  if (refusals.length === 0) return { type: "Accepted", status: "True", reason: "Accepted", message };
   return { type: "Accepted", status: "False", reason: "FieldsRefused", message: refusalText(refusals) };
 }

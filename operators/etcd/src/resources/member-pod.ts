@@ -1,4 +1,5 @@
 import { Pod } from "setpoint/kinds";
+import { optionsIn } from "../allowed-options.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { PinnedImages } from "../related-images.ts";
 import { memberImage, versionAnnotation } from "./member-image.ts";
@@ -177,7 +178,7 @@ function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonl
     "initial-cluster-token": uid,
     ...(scheme === "https" ? tlsArguments() : {}),
   };
-  const { options: chosen = {} } = cluster.spec;
+  const chosen = optionsIn(options.version, cluster.spec.options ?? {});
   const history = compacted.some((option) => chosen[option] !== undefined) ? {} : compactionDefaults;
   return Object.entries({ ...history, ...tunedOptions(cluster), ...chosen, ...own }).map(
     ([option, value]) => `--${option}=${value}`,

@@ -1,7 +1,7 @@
 /** Whether a pod has what a spec sets for members, by the pod's own fields; pure. */
 import { isDeepStrictEqual } from "node:util";
 import { compareQuantities, parseQuantity, type Pod } from "setpoint/kinds";
-import { allowedOptions, allowedVariables } from "../allowed-options.ts";
+import { allowedOptions, allowedVariables, optionIdentity } from "../allowed-options.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compactionDefaults } from "./compaction-defaults.ts";
 import { tunedOptions } from "./tuned-options.ts";
@@ -16,7 +16,7 @@ export function hasSettings(cluster: EtcdCluster, { spec: present }: Pod): boole
   const container = present?.containers.find(({ name }) => name === "etcd");
   if (present === undefined || container === undefined) return false;
   return (
-    isDeepStrictEqual(optionsOf(container, options), { ...options }) &&
+    isDeepStrictEqual(optionsOf(container, options), byIdentity(options)) &&
     isDeepStrictEqual(variablesOf(container), variablesOf(pod)) &&
     hasResources(container, pod.resources ?? {}) &&
     isDeepStrictEqual({ ...present.nodeSelector }, { ...pod.nodeSelector }) &&
@@ -35,7 +35,12 @@ function optionsOf(
     ([, name = "", value]) =>
       allowedOptions.includes(name) && (wanted[name] !== undefined || compactionDefaults[name] !== value),
   );
-  return Object.fromEntries(tuning.map(([, name = "", value = ""]) => [name, value]));
+  return byIdentity(Object.fromEntries(tuning.map(([, name = "", value = ""]) => [name, value])));
+}
+
+/** An option that only has another name is the same option. */
+function byIdentity(options: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [optionIdentity(name), value]));
 }
 
 function variablesOf({

@@ -3,6 +3,7 @@ import type { EngineAcceptance, EngineControl } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { EtcdCluster } from "./etcd-cluster.ts";
+import { newVersionRefusal } from "./etcd-version.ts";
 
 /** Both are listed images, so that a registry without internet has them. */
 const firstVersion = "3.4.23";
@@ -14,20 +15,21 @@ const storage = "256Mi";
 export function etcdAcceptance(engine: EngineControl<EtcdCluster>): EngineAcceptance<EtcdCluster> {
   return {
     engine,
-    instance: (name, namespace) =>
+    instance: (name, namespace, version = firstVersion) =>
       EtcdCluster({
         name,
         namespace,
         spec: {
-          ...{ size, version: firstVersion, auth: { enabled: true } },
+          ...{ size, version, auth: { enabled: true } },
           volumeClaimTemplate: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } },
         },
       }),
-    changes: [
+    changes: (version) => [
       { title: "shrink to 1 member", spec: { size: 1 } },
       { title: `grow to ${size} members`, spec: { size } },
-      { title: `upgrade to ${nextVersion}`, spec: { version: nextVersion } },
+      ...(version === undefined ? [{ title: `upgrade to ${nextVersion}`, spec: { version: nextVersion } }] : []),
     ],
+    versionRefusal: newVersionRefusal,
     unsettled,
     victim: ({ status }) => status?.leader,
     // Secrets are left out: to list them, the operator would have to read all of the namespace.

@@ -25,6 +25,11 @@ export const etcdVersions: readonly CatalogueVersion[] = [
   { version: "3.5.2", released: "2022-02-01", withdrawn: "2022-03-31", reason: mayDiverge },
 ];
 
+/** Why no new cluster may have this version; undefined when one may. */
+export function newVersionRefusal(version: string, nowMs: number): string | undefined {
+  return versionRefusal(rules, etcdVersions, undefined, version, nowMs);
+}
+
 /** Why members of version `from` must not be brought to version `to`; undefined when they may. */
 export function upgradeRefusal(from: string, to: string, nowMs: number): string | undefined {
   return versionRefusal(rules, etcdVersions, from, to, nowMs) ?? refusalOf36(from, to);

@@ -90,3 +90,39 @@ test("a change that the operator does not follow fails its check, with what it w
   expect(status.checks[1]).toMatchObject({ name: "change", state: "Failed" });
   expect(status.checks[1]?.message).toContain("it is Paused");
 });
+
+test("every check runs on the version that the run names", async () => {
+  const { world } = await setUp(4);
+  await using _ = world;
+  const checks = ["change", "backup-and-restore"] as const;
+  await world.apply(AcceptanceRun({ name: "proof", spec: { target, version: "3.5.35", checks: [...checks] } }));
+  const seen = new Set<string | undefined>();
+  const isOver = async (): Promise<boolean> => {
+    for (const { status } of await world.list(EtcdCluster)) seen.add(status?.currentVersion);
+    return (await world.get(AcceptanceRun, "proof")).status?.finishedAt !== undefined;
+  };
+  await world.until("the end of the run", isOver, { within: minutes(90) });
+  const { status } = await world.get(AcceptanceRun, "proof");
+  expect(status, JSON.stringify(status)).toMatchObject({ phase: "Passed", passed: 4 });
+  seen.delete(undefined);
+  expect([...seen]).toEqual(["3.5.35"]);
+  await expectNothingLeft(world);
+});
+
+test.each([
+  ["3.3.27", "spec.version: version 3.3.27 is not supported, only 3.4.x and 3.5.x and 3.6.x"],
+  ["3.5.1", "spec.version: version 3.5.1 was withdrawn"],
+  ["latest", 'spec.version: "latest" is not a version'],
+])("a run on version %s, which no cluster may have, is refused with the reason", async (version, reason) => {
+  const { world } = await setUp(5);
+  await using _ = world;
+  await world.apply(AcceptanceRun({ name: "proof", spec: { target, version } }));
+  const status = await ended(world);
+  expect(status).toMatchObject({ phase: "Failed", passed: 0, failed: 0, checks: [] });
+  expect(status.message).toContain(reason);
+  expect(status.conditions).toContainEqual(
+    expect.objectContaining({ type: "Passed", status: "False", message: status.message }),
+  );
+  await expectNothingLeft(world);
+  await world.expectQuiet();
+});

@@ -170,6 +170,16 @@ test("a run that is deleted in its midst leaves nothing, not even the instance o
   await expectNothingLeft(world);
 });
 
+test("an engine without versions refuses a run that names one", async () => {
+  const { world } = await setUp(11);
+  await using _ = world;
+  await world.apply(acceptanceRun({ version: "1.0.0" }));
+  const status = await ended(world);
+  expect(status).toMatchObject({ phase: "Failed", checks: [] });
+  expect(status.message).toContain('the engine "key-value" has no versions to choose from');
+  await expectNothingLeft(world);
+});
+
 /** Each round restarts the operator about a dozen times, and together they cover every write. */
 const rounds = 12;
 

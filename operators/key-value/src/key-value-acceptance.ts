@@ -8,7 +8,7 @@ export function keyValueAcceptance(engine: EngineControl<KeyValueStore>): Engine
   return {
     engine,
     instance: (name, namespace) => KeyValueStore({ name, namespace, spec: {} }),
-    changes: [],
+    changes: () => [],
     unsettled: ({ metadata, status }) =>
       status?.observedGeneration === metadata.generation ? undefined : "the operator has not seen the newest spec",
     victim: ({ metadata }) => `${metadata.name}-0`,

@@ -25,6 +25,7 @@ export interface RunStatus {
 export interface AcceptanceRun extends KubeObject {
   readonly spec?: {
     readonly target?: { readonly apiGroup: string; readonly kind: string };
+    readonly version?: string;
     readonly checks?: readonly string[];
     readonly checkTimeoutSeconds?: number;
   };

@@ -13,6 +13,7 @@ export interface Wanted {
   /** A YAML file with an AcceptanceRun, or the name of a kind. */
   readonly what: string;
   readonly name: string | undefined;
+  readonly version: string | undefined;
   readonly checks: readonly string[] | undefined;
   readonly checkTimeoutSeconds: number | undefined;
 }
@@ -22,9 +23,11 @@ export async function wantedRun(wanted: Wanted, client: Client, host: Host): Pro
   return /\.(ya?ml|json)$/.test(wanted.what) ? runOfFile(wanted) : runOfKind(wanted, client, host);
 }
 
-function runOfFile({ what, name, checks, checkTimeoutSeconds }: Wanted): AcceptanceRun {
+function runOfFile({ what, name, version, checks, checkTimeoutSeconds }: Wanted): AcceptanceRun {
   if (checks !== undefined || checkTimeoutSeconds !== undefined)
     throw unusable(what, "--check and --check-timeout go with a kind; a file names its checks in spec.checks");
+  if (version !== undefined)
+    throw unusable(what, "--version goes with a kind; a file names its version in spec.version");
   if (!existsSync(what)) throw unusable(what, "no such file");
   const run = readRun(what);
   if (name !== undefined) return { ...run, metadata: { ...run.metadata, name } };
@@ -52,13 +55,14 @@ function documentsOf(file: string): readonly unknown[] {
 
 async function runOfKind({ what, name, ...settings }: Wanted, client: Client, host: Host): Promise<AcceptanceRun> {
   const { group, kind } = await new RestMapping(client, host).find(what);
-  const { checks, checkTimeoutSeconds } = settings;
+  const { version, checks, checkTimeoutSeconds } = settings;
   return {
     apiVersion,
     kind: acceptanceRuns.kind,
     metadata: { name: name ?? `accept-${randomSuffix(host.random, 5)}` },
     spec: {
       target: { apiGroup: group, kind },
+      ...(version === undefined ? {} : { version }),
       ...(checks === undefined ? {} : { checks }),
       ...(checkTimeoutSeconds === undefined ? {} : { checkTimeoutSeconds }),
     },

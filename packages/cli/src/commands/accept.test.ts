@@ -21,6 +21,7 @@ const client = createClient(plane.transport, host);
 const target = z.object({ apiGroup: z.string(), kind: z.string() });
 const spec = z.object({
   target,
+  version: z.string().optional(),
   checks: z.array(z.string()).optional(),
   checkTimeoutSeconds: z.int().optional(),
 });
@@ -89,7 +90,7 @@ const finishedAt = "2026-01-01T00:00:00Z";
 const passed = { name: "create-and-use", state: "Passed", seconds: 13 } as const;
 
 test("a run is created for a kind, each check is printed once, and a pass exits with 0", async () => {
-  const args = ["--name", "good", "--check", "create-and-use", "--check-timeout", "90"];
+  const args = ["--name", "good", "--version", "3.5.16", "--check", "create-and-use", "--check-timeout", "90"];
   const running = accept("toys", ...args);
   const run = await report(
     "good",
@@ -112,6 +113,7 @@ test("a run is created for a kind, each check is printed once, and a pass exits 
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(run.spec).toEqual({
     target: { apiGroup: "accept.setpoint.dev", kind: "Toy" },
+    version: "3.5.16",
     checks: ["create-and-use"],
     checkTimeoutSeconds: 90,
   });
@@ -127,6 +129,15 @@ test("a run of a file that fails exits with 1, and its line has the reason", asy
   const { code, out } = await running;
   expect(code).toBe(1);
   expect(out).toContain("create-and-use          failed    600 s  20 writes are lost\nFailed: 0 passed, 1 failed, ");
+});
+
+test("a run that the operator refuses exits with 1 and prints the reason", async () => {
+  const running = accept("Toy", "--name", "refused", "--version", "9.9.9");
+  const message = "spec.version: version 9.9.9 is not supported";
+  await report("refused", { ...counts, phase: "Failed", message, finishedAt, checks: [] });
+  const { code, out } = await running;
+  expect(code).toBe(1);
+  expect(out).toContain(`Failed: 0 passed, 0 failed, 0 skipped; ${message}\n`);
 });
 
 test("a run that no operator begins, or that is deleted, exits with 1 and says so", async () => {
@@ -158,6 +169,7 @@ test.each([
   ["no kind", [], 2, "expected the name of a kind, or a file"],
   ["a file that is not there", ["none.yaml"], 2, 'Cannot use "none.yaml": no such file'],
   ["a file with another object", [kubeconfig.replace("kubeconfig", "other.yaml")], 2, "expected one AcceptanceRun of"],
+  ["a version beside a file", ["none.yaml", "--version", "1.0.0"], 2, "a file names its version in spec.version"],
   ["checks beside a file", ["none.yaml", "--check", "x"], 2, "a file names its checks in spec.checks"],
 ])("%s is refused with what was expected", async (_, args, code, sentence) => {
   writeFileSync(join(folder, "other.yaml"), "kind: Pod\n");

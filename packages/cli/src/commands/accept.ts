@@ -25,15 +25,15 @@ const nameWidth = 24;
 export const accept: Command = {
   name: "accept",
   usage:
-    "accept FILE|KIND [-n NS] [--name NAME] [--check NAME]... [--check-timeout SECONDS] [--timeout SECONDS] [--kubeconfig FILE] [--context NAME]",
+    "accept FILE|KIND [-n NS] [--name NAME] [--version VERSION] [--check NAME]... [--check-timeout SECONDS] [--timeout SECONDS] [--kubeconfig FILE] [--context NAME]",
   summary:
-    "Run the acceptance tests of the operator for KIND, which is installed in the cluster, and print a line for each check: creates an AcceptanceRun, or that of FILE, and follows it. Exits with 0 when no check failed.",
+    "Run the acceptance tests of the operator for KIND, which is installed in the cluster, and print a line for each check: creates an AcceptanceRun, or that of FILE, and follows it. Exits with 0 when no check failed. --version: the version of the engine that all checks run on.",
   async run(args, output) {
     const text = { type: "string" } as const;
     const options = {
       namespace: { type: "string", short: "n" },
       check: { type: "string", multiple: true },
-      ...{ name: text, "check-timeout": text, timeout: text, kubeconfig: text, context: text },
+      ...{ name: text, version: text, "check-timeout": text, timeout: text, kubeconfig: text, context: text },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [what] = positionals;
@@ -54,7 +54,7 @@ export const accept: Command = {
     await using transport = httpTransport(connection);
     const client = createClient(transport, host);
     const wanted = await wantedRun(
-      { what, name: values.name, checks: values.check, checkTimeoutSeconds },
+      { what, name: values.name, version: values.version, checks: values.check, checkTimeoutSeconds },
       client,
       host,
     );
@@ -106,6 +106,8 @@ function lineOf({ name, state, seconds = 0, message }: RunStatus["checks"][numbe
   return `${name.padEnd(nameWidth)}${state.toLowerCase().padEnd(9)}${String(seconds).padStart(4)} s${why}`;
 }
 
-function summaryOf({ phase, passed, failed, skipped }: RunStatus): string {
-  return `${phase}: ${passed} passed, ${failed} failed, ${skipped} skipped`;
+function summaryOf({ phase, passed, failed, skipped, checks, message }: RunStatus): string {
+  const counts = `${phase}: ${passed} passed, ${failed} failed, ${skipped} skipped`;
+  // A run that was refused has no check that says why.
+  return checks.length === 0 && message !== undefined ? `${counts}; ${message}` : counts;
 }

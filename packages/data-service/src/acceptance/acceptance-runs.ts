@@ -13,7 +13,7 @@ import type { ControllerOptions } from "../transfer/controller-options.ts";
 import type { SuiteContext } from "./check.ts";
 import { cleanUp } from "./clean-up.ts";
 import type { AnyAcceptance, EngineAcceptance } from "./engine-acceptance.ts";
-import { advanceSuite, beginSuite, currentCheck, isEnded } from "./suite.ts";
+import { advanceSuite, beginSuite, currentCheck, isEnded, runRefusal } from "./suite.ts";
 
 /** For what no watch shows, such as the deadline of a check. */
 const recheckMs = seconds(2);
@@ -54,16 +54,23 @@ export function acceptanceRuns<Instance extends KubeObject>(
 }
 
 async function reconcileRun(cached: Stored<AcceptanceRun>, suite: Omit<SuiteContext, "run">): Promise<Result | void> {
-  const { api, acceptance } = suite;
+  const { api } = suite;
   if (cached.status?.finishedAt !== undefined) return api.awaitChange();
   const { name, namespace, uid } = cached.metadata;
   // The cache may be late, and a step that is done must not begin again.
   const run = await api.fresh(AcceptanceRun, name, namespace);
   if (run?.metadata.uid !== uid || run.status?.finishedAt !== undefined) return api.awaitChange();
-  const before = run.status?.checks ?? beginSuite(acceptance, run.spec.checks);
-  const checks = await advanceSuite(before, { ...suite, run });
+  const context = { ...suite, run };
+  const refusal = run.status === undefined ? runRefusal(context) : undefined;
+  if (refusal !== undefined) {
+    api.event("Warning", "RunRefused", refusal);
+    await report(run, { ...outcomeOf([]), phase: "Failed", message: refusal }, [], api);
+    return api.awaitChange();
+  }
+  const before = run.status?.checks ?? beginSuite(context);
+  const checks = await advanceSuite(before, context);
   announce(before, checks, api);
-  await report(run, checks, api);
+  await report(run, outcomeOf(checks), checks, api);
   const current = currentCheck(checks);
   if (current === undefined) return api.awaitChange();
   const isNext = positionOf(checks) !== positionOf(before);
@@ -89,11 +96,15 @@ function announce(before: readonly CheckState[], after: readonly CheckState[], {
   }
 }
 
-async function report(run: Stored<AcceptanceRun>, checks: readonly CheckState[], api: ReconcileContext): Promise<void> {
+async function report(
+  run: Stored<AcceptanceRun>,
+  outcome: Outcome,
+  checks: readonly CheckState[],
+  api: ReconcileContext,
+): Promise<void> {
   const now = timestampAt(api.host.clock.now());
   const { startedAt = now } = run.status ?? {};
   const { generation } = run.metadata;
-  const outcome = outcomeOf(checks);
   setConditions(outcome, api);
   const finish = outcome.phase === "Running" ? {} : { finishedAt: now };
   await api.status({ ...outcome, checks: [...checks], observedGeneration: generation, startedAt, ...finish });

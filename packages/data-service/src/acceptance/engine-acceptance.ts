@@ -13,10 +13,18 @@ export interface SpecChange {
 /** What an engine brings to its acceptance tests. The checks themselves are the same for all engines. */
 export interface EngineAcceptance<Instance extends KubeObject> {
   readonly engine: EngineControl<Instance>;
-  /** A small instance. Its data are deleted with it. */
-  instance(name: string, namespace: string): Instance;
-  /** Changes that the instance must follow, one after another, without a loss of data. */
-  readonly changes: readonly SpecChange[];
+  /** A small instance, of this version where one is given. Its data are deleted with it. */
+  instance(name: string, namespace: string, version?: string): Instance;
+  /**
+   * Changes that the instance must follow, one after another, without a loss of data. With a version it keeps
+   * that one.
+   */
+  changes(version?: string): readonly SpecChange[];
+  /**
+   * Why no new instance may have this version; undefined when one may. Absent when the engine has no versions
+   * to choose from.
+   */
+  versionRefusal?(version: string, nowMs: number): string | undefined;
   /** What the instance still waits for until it is as its spec says; undefined when nothing is left. */
   unsettled(instance: Stored<Instance>): string | undefined;
   /** The pod whose loss hurts most: that of the leader. */

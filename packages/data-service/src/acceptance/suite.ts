@@ -2,7 +2,7 @@
 import { isSetpointError, messageOf } from "@setpoint/apimachinery";
 import { timestampAt } from "@setpoint/host";
 import { isForbidden, isInvalid } from "setpoint/client";
-import { type AcceptanceCheckName, cleanUpName } from "../kinds/acceptance-check-names.ts";
+import { cleanUpName } from "../kinds/acceptance-check-names.ts";
 import type { CheckState } from "../kinds/acceptance-run.ts";
 import { type Check, type CheckContext, failed, type StepReport, type SuiteContext, waiting } from "./check.ts";
 import { backupAndRestore, damagedBackupRefused } from "./checks/backups.ts";
@@ -11,14 +11,13 @@ import { changeCheck, memberLost } from "./checks/changes.ts";
 import { createAndUse } from "./checks/create-and-use.ts";
 import { removal } from "./checks/removal.ts";
 import { cleanUp } from "./clean-up.ts";
-import type { AnyAcceptance } from "./engine-acceptance.ts";
 import { MissingInstance } from "./instances.ts";
 
-/** All checks of an engine, in their order. */
-function checksOf({ changes }: AnyAcceptance): readonly Check[] {
+/** All checks of an engine for a run, in their order. */
+function checksOf({ acceptance, run }: Pick<SuiteContext, "acceptance" | "run">): readonly Check[] {
   return [
     createAndUse,
-    changeCheck(changes),
+    changeCheck(acceptance.changes(run.spec.version)),
     memberLost,
     binding,
     backupAndRestore,
@@ -28,13 +27,21 @@ function checksOf({ changes }: AnyAcceptance): readonly Check[] {
   ];
 }
 
+/** Why a run cannot begin; undefined when it can. */
+export function runRefusal({ acceptance, run, api }: SuiteContext): string | undefined {
+  const { version } = run.spec;
+  if (version === undefined) return undefined;
+  const { name } = acceptance.engine;
+  if (acceptance.versionRefusal === undefined)
+    return `spec.version: the engine "${name}" has no versions to choose from; leave it out`;
+  const refusal = acceptance.versionRefusal(version, api.host.clock.now());
+  return refusal === undefined ? undefined : `spec.version: ${refusal}`;
+}
+
 /** The state before the first step: the named checks and those that they need, or all; and the clean-up. */
-export function beginSuite(
-  acceptance: AnyAcceptance,
-  names: readonly AcceptanceCheckName[] | undefined,
-): readonly CheckState[] {
-  const checks = checksOf(acceptance);
-  const wanted = new Set<string>(names ?? checks.map(({ name }) => name)).add(cleanUpName);
+export function beginSuite(context: Pick<SuiteContext, "acceptance" | "run">): readonly CheckState[] {
+  const checks = checksOf(context);
+  const wanted = new Set<string>(context.run.spec.checks ?? checks.map(({ name }) => name)).add(cleanUpName);
   for (const { name, needs } of checks) if (needs !== undefined && wanted.has(name)) wanted.add(needs);
   return checks.filter(({ name }) => wanted.has(name)).map(({ name }) => ({ name, state: "Pending" }));
 }
@@ -57,7 +64,7 @@ export async function advanceSuite(
   context: SuiteContext,
 ): Promise<readonly CheckState[]> {
   const state = currentCheck(states);
-  const check = checksOf(context.acceptance).find(({ name }) => name === state?.name);
+  const check = checksOf(context).find(({ name }) => name === state?.name);
   if (state === undefined) return states;
   const next =
     check === undefined

@@ -5,6 +5,8 @@ import { age, conditions, defineKind, type ObjectOf, rule } from "setpoint";
 import { z } from "zod";
 import { acceptanceCheckNames } from "./acceptance-check-names.ts";
 
+const versionLengthMax = 63;
+
 const spec = z.object({
   target: z
     .object({
@@ -12,6 +14,14 @@ const spec = z.object({
       kind: z.string().min(1).max(63).describe("The kind of the instances that are created, such as EtcdCluster."),
     })
     .describe("The kind whose operator is tested."),
+  version: z
+    .string()
+    .min(1)
+    .max(versionLengthMax)
+    .optional()
+    .describe(
+      "The engine's version that all checks run on, such as 3.5.16; without it the engine chooses, and an upgrade is one of the changes.",
+    ),
   checks: z
     .array(z.enum(acceptanceCheckNames))
     .min(1)

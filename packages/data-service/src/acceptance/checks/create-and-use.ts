@@ -16,8 +16,8 @@ export const createAndUse: Check = {
 };
 
 async function createMain(context: CheckContext): Promise<StepReport> {
-  const { acceptance, api } = context;
-  await api.create(acceptance.instance(nameOf(context, mainPart), namespaceOf(context)));
+  const { acceptance, api, run } = context;
+  await api.create(acceptance.instance(nameOf(context, mainPart), namespaceOf(context), run.spec.version));
   return done;
 }
 

@@ -29,7 +29,7 @@ export { describeFault, faultNames, isHostile } from "./faults/fault.ts";
 
 // stories
 export type { Setting, Story, StoryInit, StoryStep, Subject } from "./explore/story.ts";
-export { apply, happens, patch, remove, run, story } from "./explore/story.ts";
+export { apply, given, happens, patch, remove, run, story, unsettled } from "./explore/story.ts";
 
 export { worldFrom } from "./explore/world-from.ts";
 

@@ -37,6 +37,13 @@ export type Change =
   | { readonly kind: "auth"; readonly auth: AuthRecord }
   | { readonly kind: "raise"; readonly clusterMinor: number };
 
+/** A key that was written or, without a value, deleted. */
+export interface KeyChange {
+  readonly key: string;
+  readonly value: string | undefined;
+  readonly revision: number;
+}
+
 export class EtcdData {
   readonly clusterId: string;
   readonly memberId: string;
@@ -46,6 +53,10 @@ export class EtcdData {
   /** The lowest minor that all members have had together; no older program may open this data. */
   clusterMinor = 0;
   keys: Map<string, string> = new Map();
+  /** Changes of keys, oldest first; up to `compacted` only the last one of each key that is there. */
+  history: KeyChange[] = [];
+  /** Changes up to this revision are forgotten. */
+  compacted = 0;
   members: Map<string, MemberRecord> = new Map();
   removed: Set<string> = new Set();
   /** Members whose file has reached its quota; the cluster accepts no writes. */
@@ -94,11 +105,14 @@ export class EtcdData {
         this.revision++;
         if (change.value === undefined) this.keys.delete(change.key);
         else this.keys.set(change.key, change.value);
+        this.history.push({ key: change.key, value: change.value, revision: this.revision });
         this.historyBytes += change.key.length + (change.value?.length ?? 0);
         this.fileBytes = Math.max(this.fileBytes, this.historyBytes);
         return;
       case "compact":
         this.historyBytes = this.#liveBytes();
+        this.history = this.history.filter((each) => each.value !== undefined && this.lastChange(each.key) === each);
+        this.compacted = this.revision;
         return;
       case "alarm":
         this.alarms.add(change.id);
@@ -142,6 +156,8 @@ export class EtcdData {
     this.revision = leader.revision;
     this.clusterMinor = leader.clusterMinor;
     this.keys = new Map(leader.keys);
+    this.history = [...leader.history];
+    this.compacted = leader.compacted;
     this.members = new Map(leader.members);
     this.removed = new Set(leader.removed);
     this.alarms = new Set(leader.alarms);
@@ -157,6 +173,10 @@ export class EtcdData {
     copy.follow(this);
     copy.fileBytes = this.fileBytes;
     return copy;
+  }
+
+  lastChange(key: string): KeyChange | undefined {
+    return this.history.findLast((each) => each.key === key);
   }
 
   defragment(): void {

@@ -9,6 +9,7 @@ import type { SimulatedMeasurements, SimulatedMemberStatus } from "./etcd-answer
 import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";
 import type { SimulatedSnapshot } from "../data-service/transfer-model.ts";
 import { restoreSnapshot, snapshotText } from "./etcd-snapshot.ts";
+import { EtcdModelRevisions } from "./etcd-model-revisions.ts";
 import { asksBeforeStatus, EtcdModelUsers, type SimulatedLogin } from "./etcd-model-users.ts";
 import { refusal } from "./etcd-refusal.ts";
 import { MemberDelays } from "./member-delays.ts";
@@ -28,10 +29,9 @@ const momentMs = 50;
 export class EtcdModel implements ProgramModel {
   readonly violations: string[] = [];
   /** Users and authentication. */
-  readonly users: EtcdModelUsers = new EtcdModelUsers(async (endpoint) => {
-    await this.#travel();
-    return leading(this.#at(endpoint));
-  });
+  readonly users: EtcdModelUsers = new EtcdModelUsers((endpoint) => this.#reach(endpoint));
+  /** Changes of keys by revision, and transactions. */
+  readonly revisions: EtcdModelRevisions = new EtcdModelRevisions((endpoint) => this.#reach(endpoint));
   /** Members that were defragmented, in order. */
   readonly defragmented: string[] = [];
   #host: Host | undefined;
@@ -170,9 +170,7 @@ export class EtcdModel implements ProgramModel {
   async memberList(
     endpoint: string,
   ): Promise<{ readonly clusterId: string; readonly members: readonly MemberRecord[] }> {
-    await this.#travel();
-    const member = this.#at(endpoint);
-    const { data } = leading(member);
+    const { data } = await this.#reach(endpoint);
     if (data.corrupt.size > 0) throw refusal(`${endpoint} cannot reach a quorum`);
     return { clusterId: data.clusterId, members: [...data.members.values()] };
   }
@@ -192,8 +190,7 @@ export class EtcdModel implements ProgramModel {
   }
 
   async promote(endpoint: string, id: string): Promise<void> {
-    await this.#travel();
-    const { data, group } = leading(this.#at(endpoint));
+    const { data, group } = await this.#reach(endpoint);
     const record = recordOf(data, id);
     if (!record.isLearner) throw refusal("etcdserver: can only promote a learner member");
     if (startedVoters(data) + 1 < data.quorum)
@@ -262,8 +259,7 @@ export class EtcdModel implements ProgramModel {
   }
 
   async compact(endpoint: string): Promise<void> {
-    await this.#travel();
-    leading(this.#at(endpoint)).group.propose({ kind: "compact" });
+    (await this.#reach(endpoint)).group.propose({ kind: "compact" });
   }
 
   /** Works on the member that is asked, and on no other. */
@@ -275,8 +271,7 @@ export class EtcdModel implements ProgramModel {
   }
 
   async disarm(endpoint: string): Promise<void> {
-    await this.#travel();
-    leading(this.#at(endpoint)).group.propose({ kind: "disarm" });
+    (await this.#reach(endpoint)).group.propose({ kind: "disarm" });
   }
 
   /** What an agent gets from the first endpoint that answers. */
@@ -292,8 +287,7 @@ export class EtcdModel implements ProgramModel {
 
   /** What a linearizable read of all keys shows. */
   async keys(endpoint: string): Promise<ReadonlyMap<string, string>> {
-    await this.#travel();
-    return new Map(leading(this.#at(endpoint)).data.keys);
+    return new Map((await this.#reach(endpoint)).data.keys);
   }
 
   #membersOf(group: QuorumGroup): readonly EtcdMember[] {
@@ -318,6 +312,12 @@ export class EtcdModel implements ProgramModel {
     const member = this.#processes.get(host) ?? this.#byHost.get(host);
     if (member?.isServing !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
     return member;
+  }
+
+  /** What a member that can reach a quorum sees. */
+  async #reach(endpoint: string): Promise<ReturnType<typeof leading>> {
+    await this.#travel();
+    return leading(this.#at(endpoint));
   }
 
   #travel(): Promise<void> {

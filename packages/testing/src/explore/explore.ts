@@ -10,12 +10,12 @@ import type { KindCoverage } from "./coverage.ts";
 import { chancePaths } from "./end-state.ts";
 import { faultMenu, type MenuOptions, placedKinds } from "./fault-menu.ts";
 import { type RunReport, runSchedule, type Schedule } from "./run-schedule.ts";
-import { cellOf, interleaved, swarmOf } from "./schedule-plan.ts";
+import { cellOf, interleaved, swarmOf, takingTurns } from "./schedule-plan.ts";
 import type { Explored } from "./explored.ts";
 import type { Exploration, ExploreOptions, Failure, PairCounts } from "./exploration.ts";
 import { PairSearch } from "./pair-search.ts";
 import { sentencePattern, shrink } from "./shrink.ts";
-import { describeStep, settingOf, type Story, type StoryStep, storyOf } from "./story.ts";
+import { describeStep, givenSteps, settingOf, type Story, type StoryStep, storyOf } from "./story.ts";
 
 const withinDefaultMs = 300_000;
 const quietDefaultMs = 180_000;
@@ -77,7 +77,7 @@ class Explorer {
       const each = await this.#reference(storyOf(init));
       if (each !== undefined) explored.push(each);
     }
-    if (this.#options.singles ?? true) for (const each of explored) await this.#singles(each);
+    if (this.#options.singles ?? true) await this.#singles(explored);
     await this.#runPairs(explored);
     await this.#runSwarm(explored.filter(({ faults }) => faults.length > 0));
     const coverage = explored.map(({ story, counts }) => ({ story: story.name, kinds: kindsOf(counts) }));
@@ -126,9 +126,9 @@ class Explorer {
       nodes,
       isThorough: this.#options.thorough ?? false,
     };
-    // What begins like an earlier story needs to be struck only where it goes on otherwise: up to there both
-    // are the same run.
-    const fromMs = first.stepsMs[this.#sharedSteps(story)] ?? Infinity;
+    // What begins like an earlier story, or with given steps, needs to be struck only where it goes on
+    // otherwise: up to there both are the same run.
+    const fromMs = first.stepsMs[Math.max(givenSteps(story), this.#sharedSteps(story))] ?? Infinity;
     const isNew = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs;
     const menuOf = (each: MenuOptions): readonly Fault[] =>
       faultMenu(first.writes.filter(isNew), first.events.filter(isNew), each);
@@ -154,20 +154,29 @@ class Explorer {
     return Math.max(0, ...shared);
   }
 
-  async #singles(explored: Explored): Promise<void> {
+  /** Stories take turns, so that an exploration that ends early has struck each of them. */
+  async #singles(explored: readonly Explored[]): Promise<void> {
     const { seed, shard = { index: 0, of: 1 } } = this.#options;
-    const order = interleaved(explored.faults, seededRandom(seed));
-    for (const [index, fault] of order.entries()) {
+    const rows = explored.map((each) =>
+      interleaved(each.faults, seededRandom(seed))
+        .filter((_, index) => index % shard.of === shard.index)
+        .map((fault) => ({ each, fault })),
+    );
+    for (const { each, fault } of takingTurns(rows)) {
       if (this.#isOver) return;
-      const count = explored.counts.get(fault.kind);
-      if (count === undefined || index % shard.of !== shard.index) continue;
-      count.visited++;
-      const name = `${explored.story.name} ${cellOf(fault)}`;
-      if (this.#isDone(name)) continue;
-      const report = await this.#judged([fault], explored, { seed, cell: cellOf(fault), name });
-      if (report.struck.length > 0) count.struck++;
-      if (report.broken.length > 0) count.failed++;
+      await this.#single(fault, each);
     }
+  }
+
+  async #single(fault: Fault, explored: Explored): Promise<void> {
+    const count = explored.counts.get(fault.kind);
+    if (count === undefined) return;
+    count.visited++;
+    const name = `${explored.story.name} ${cellOf(fault)}`;
+    if (this.#isDone(name)) return;
+    const report = await this.#judged([fault], explored, { seed: this.#options.seed, cell: cellOf(fault), name });
+    if (report.struck.length > 0) count.struck++;
+    if (report.broken.length > 0) count.failed++;
   }
 
   async #runPairs(explored: readonly Explored[]): Promise<void> {

@@ -151,7 +151,7 @@ async function tell(
     stepsMs.push(world.host.clock.monotonic());
     try {
       await play(world, step);
-      if (step.kind !== "run") await world.settled({ within });
+      if (step.kind !== "run" && step.isUnsettled !== true) await world.settled({ within });
     } catch (error) {
       return `after "${describeStep(step)}": ${messageOf(error)}`;
     }

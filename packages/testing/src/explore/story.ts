@@ -9,7 +9,14 @@ import type { OperatorSource } from "../simulated-operator.ts";
 import type { ObjectName, World } from "../world.ts";
 
 /** One step of a story. The next one begins when it is done. */
-export type StoryStep =
+export type StoryStep = Deed & {
+  /** See `given`. */
+  readonly isGiven?: boolean;
+  /** See `unsettled`. */
+  readonly isUnsettled?: boolean;
+};
+
+type Deed =
   /** Server-side apply, by force, as the user of the story. */
   | { readonly kind: "apply"; readonly object: KubeObject }
   /** A merge patch. */
@@ -76,6 +83,25 @@ export function run(milliseconds: number): StoryStep {
 /** Anything else that happens; `what` is what a trace calls it. */
 export function happens(what: string, then: (world: World) => void | Promise<void>): StoryStep {
   return { kind: "do", what, run: then };
+}
+
+/**
+ * A step that stories of another module explore. An exploration strikes only after the given steps with which
+ * a story begins.
+ */
+export function given(step: StoryStep | KubeObject): StoryStep {
+  return { ...stepOf(step), isGiven: true };
+}
+
+/** A step after which the world need not settle, because something waits for a later step. */
+export function unsettled(step: StoryStep | KubeObject): StoryStep {
+  return { ...stepOf(step), isUnsettled: true };
+}
+
+/** With how many given steps a story begins. */
+export function givenSteps({ steps }: Story): number {
+  const first = steps.findIndex(({ isGiven }) => isGiven !== true);
+  return first === -1 ? steps.length : first;
 }
 
 export function storyOf(init: StoryInit): Story {

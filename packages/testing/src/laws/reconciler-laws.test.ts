@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigMap } from "@setpoint/api";
-import { controller, defineKind, defineOperator, type Operator } from "setpoint";
+import { conditions, controller, defineKind, defineOperator, type Operator } from "setpoint";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { allOracles } from "../oracles/all-oracles.ts";
 import { invariant } from "../oracles/oracle.ts";
 import { explore } from "../explore/explore.ts";
-import { patch, remove, type Setting, story } from "../explore/story.ts";
+import { given, patch, remove, type Setting, story, unsettled } from "../explore/story.ts";
 import { type LawOptions, reconcilerLaws, testLaws } from "./reconciler-laws.ts";
 
 const Pair = defineKind({
@@ -17,7 +17,7 @@ const Pair = defineKind({
   version: "v1",
   kind: "Pair",
   spec: z.object({ value: z.string(), second: z.boolean().optional() }),
-  status: z.object({ done: z.boolean() }),
+  status: z.object({ done: z.boolean().optional(), conditions: conditions().optional() }),
 });
 
 const pair = Pair({ name: "a", spec: { value: "one" } });
@@ -167,6 +167,39 @@ test("pairs are run once for each state and never in both orders", async () => {
   expect(found.failures).toEqual([]);
   expect(found.pairs.run).toBeGreaterThan(2);
   expect(found.pairs.skipped).toBeGreaterThan(0);
+});
+
+test("stories take turns, and no fault strikes a step that is given", async () => {
+  const changed = patch(Pair, "a", { spec: { value: "two" } });
+  const worlds = [
+    story("begins", pair),
+    story("is changed", given(pair), changed),
+    story("ends", given(pair), remove(Pair, "a")),
+  ];
+  const struck: string[] = [];
+  const run = { subject: pairs(true), seed: 7, quietMs: 60_000, withinMs: 60_000, faults: ["C1"] } as const;
+  const found = await explore({ ...run, worlds, onRun: ({ story: name }) => struck.push(name) });
+  expect(struck.slice(0, 3)).toEqual(["begins", "is changed", "ends"]);
+  const alone = await explore({ ...run, worlds: [story("is changed", given(pair), changed)] });
+  expect(alone.coverage[0]?.kinds).toEqual(found.coverage[1]?.kinds);
+});
+
+test("a story goes on after a step that leaves the world unsettled", async () => {
+  const waits = controller(Pair, {
+    owns: [ConfigMap],
+    async reconcile({ spec }, { condition, apply }) {
+      const isRaw = spec.value === "raw";
+      condition({ type: "Progressing", status: isRaw ? "True" : "False", reason: "Value", message: spec.value });
+      await apply(ConfigMap({ name: "only", data: { value: spec.value } }));
+    },
+  });
+  const raw = Pair({ name: "a", spec: { value: "raw" } });
+  const done = patch(Pair, "a", { spec: { value: "done" } });
+  const laws = { ...quick, faults: ["A1"] } as const;
+  const operator = defineOperator({ name: "waits", controllers: [waits] });
+  await reconcilerLaws(operator, { ...laws, worlds: [story("goes on", unsettled(raw), done)] });
+  const message = await messageOf(reconcilerLaws(operator, { ...laws, worlds: [story("stays", raw, done)] }));
+  expect(message).toContain('breaks "converges"');
 });
 
 test("an invariant of the author is asked after every write", async () => {

@@ -111,6 +111,8 @@ function started<Instance extends FenceableInstance>({ instance, seen, member }:
   const { status, metadata } = instance;
   if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return running;
   const fenced = status?.fencing?.members.map(({ name }) => name) ?? [];
+  // A status that reports a failed reconcile has the new generation, and says what was true before.
+  if (member === allMembers ? fenced.length > 0 : fenced.includes(member)) return running;
   if (fenced.length > 0)
     return { state: "done", message: `${nameOf(member)} is not fenced; ${fenced.join(", ")} stay fenced` };
   const isHealthy = seen.members.every(({ name, healthy }) => healthy || (member !== allMembers && name !== member));

@@ -211,5 +211,5 @@ test("the law about logins notices a user that another client drops", async () =
     faults: [],
     seconds: 30,
   });
-  expect(failures.map(({ rule }) => rule.oracle)).toContain("the login in the Secret of a binding works");
+  expect(failures.map(({ rule }) => rule.oracle)).toContain("a published login works until its overlap has passed");
 });

@@ -18,14 +18,14 @@ import {
 import { EtcdCluster } from "../etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
 import { simulatedGateway } from "./simulated-gateway.ts";
-import { publishedLoginsWork } from "./working-logins.ts";
+import { oldLoginsAreDropped, publishedLoginsWork } from "./working-logins.ts";
 
 /** The operator with a model of etcd, both new, and the law about logins. */
 export function subject(etcd: EtcdModel = new EtcdModel()): Setting {
   return {
     models: [etcd],
     operators: [(process) => etcdOperator(simulatedGateway(etcd, process), {}, undefined, simulatedIssuer)],
-    oracles: [publishedLoginsWork(etcd, "orders")],
+    oracles: [publishedLoginsWork(etcd, "orders"), oldLoginsAreDropped(etcd, "orders")],
   };
 }
 

@@ -68,6 +68,21 @@ test("a mirror has one pod, and its status is what the pod has recorded", async 
   await world.expectQuiet();
 });
 
+test("a mirror that follows an idle source writes no status for its signs of life", async () => {
+  const stage = await begin(7);
+  const { world } = stage;
+  await using _ = world;
+  await report(stage, JSON.stringify({ ...record, at: "2026-01-01T00:00:00Z" }));
+  const { metadata, status } = await world.get(EtcdMirror, "follow");
+  await report(stage, JSON.stringify({ ...record, at: "2026-01-01T00:01:00Z" }));
+  expect((await world.get(EtcdMirror, "follow")).metadata.resourceVersion).toBe(metadata.resourceVersion);
+  await report(stage, JSON.stringify({ ...record, revision: 41, at: "2026-01-01T00:02:00Z" }));
+  expect([status?.reportedAt, (await world.get(EtcdMirror, "follow")).status?.reportedAt]).toEqual([
+    "2026-01-01T00:00:00Z",
+    "2026-01-01T00:02:00Z",
+  ]);
+});
+
 test("the record is read with the login of a destination that asks for one", async () => {
   const stage = await begin(6);
   const { world, etcd } = stage;
@@ -77,6 +92,33 @@ test("the record is read with the login of a destination that asks for one", asy
   expect(etcd.members("orders")[0]?.data.auth.enabled).toBe(true);
   await report(stage, JSON.stringify(record));
   expect(await ready(stage)).toMatchObject({ status: "True", reason: "Following" });
+});
+
+test("a mirror goes on while its destination, which does not serve, is to get a login", async () => {
+  const stage = await begin(8);
+  const { world } = stage;
+  await using _ = world;
+  const [before] = await world.list(Deployment);
+  const [member] = (await world.list(Pod)).filter(({ metadata }) => metadata.name.startsWith("orders-"));
+  world.failNode(member?.spec?.nodeName ?? "");
+  await world.patch(EtcdCluster, "orders", { spec: { auth: { enabled: true } } });
+  await world.run(30_000);
+  expect(await ready(stage)).toMatchObject({
+    reason: "Waiting",
+    message: expect.stringContaining("has no login of root yet"),
+  });
+  expect((await world.list(Deployment))[0]?.metadata.uid).toBe(before?.metadata.uid);
+});
+
+test("a mirror that writes is reported as following, although the operator's clock is an hour ahead", async () => {
+  const stage = await begin(9);
+  const { world } = stage;
+  await using _ = world;
+  world.jumpOperatorClock(3_600_000);
+  await report(stage, JSON.stringify({ ...record, at: new Date(world.host.clock.now()).toISOString() }));
+  expect(await ready(stage)).toMatchObject({ status: "True", reason: "Following" });
+  await world.run(240_000);
+  expect(await ready(stage)).toMatchObject({ status: "False", reason: "NotReporting" });
 });
 
 test("a pod that is killed comes back, and the status says so meanwhile", async () => {

@@ -44,7 +44,12 @@ const status = z.object({
     .describe("By how many revisions the source is ahead; with a prefix these may be changes of other keys."),
   copies: z.int().optional().describe("How many complete copies were made: the first, and those after lost history."),
   keys: z.int().optional().describe("The keys that the last complete copy has found."),
-  reportedAt: z.string().optional().describe("When the mirror has last written what it knows of itself."),
+  reportedAt: z
+    .string()
+    .optional()
+    .describe(
+      "When the mirror first reported these values. It repeats them at least once a minute, which writes no status.",
+    ),
   conditions: conditions().optional(),
 });
 

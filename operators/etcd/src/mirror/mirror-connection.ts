@@ -17,6 +17,8 @@ export interface NamedClusters {
 export interface Missing {
   readonly reason: "Waiting" | "Invalid";
   readonly message: string;
+  /** A pod that runs already goes on as it is: what is missing comes by itself. */
+  readonly keepsPod?: boolean;
 }
 
 interface End {
@@ -53,9 +55,10 @@ function sourceEnd({ spec: { source } }: EtcdMirror, cluster: EtcdCluster | unde
 function clusterEnd(name: string, cluster: EtcdCluster | undefined): End | Missing {
   if (cluster === undefined) return { reason: "Waiting", message: `EtcdCluster "${name}" does not exist` };
   const { status, metadata } = cluster;
-  const hasLogin = cluster.spec.auth?.enabled !== true || status?.auth?.rootSecret !== undefined;
-  if (status?.currentVersion === undefined || !hasLogin)
+  if (status?.currentVersion === undefined)
     return { reason: "Waiting", message: `EtcdCluster "${name}" has not started` };
+  if (cluster.spec.auth?.enabled === true && status.auth?.rootSecret === undefined)
+    return { reason: "Waiting", message: `EtcdCluster "${name}" has no login of root yet`, keepsPod: true };
   const scheme = withTlsMode(cluster, []).spec.tls?.mode === "Enabled" ? "https" : "http";
   const url = `${scheme}://${clientServiceName(name)}.${metadata.namespace ?? ""}.svc:${clientPort}`;
   const secrets = [status.tls?.clientSecret, status.auth?.rootSecret].filter((each) => each !== undefined);

@@ -19,6 +19,7 @@ import { EtcdMirror } from "./etcd-mirror.ts";
 import { mirrorConnection, type Missing } from "./mirror-connection.ts";
 import { mirrorDeployment, mirrorLabel } from "./mirror-deployment.ts";
 import { parseRecord, recordKeyOf } from "./mirror-record.ts";
+import { RecordWatch } from "./record-watch.ts";
 import { mirrorStatus, readyCondition, type SeenMirror } from "./mirror-status.ts";
 
 /** What the controller does to the kinds that it owns. */
@@ -37,6 +38,7 @@ const cleanUpMsMax = 60_000;
 /** The controller of EtcdMirrors. `image` is the operator's own; empty: it does not know it. */
 export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typeof controller> {
   const clusters = new ClusterAccess(gateway);
+  const records = new RecordWatch();
   return controller(EtcdMirror, {
     name: "etcd-mirror",
     owns: [Deployment],
@@ -53,7 +55,7 @@ export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typ
     ],
     async reconcile(mirror, context) {
       const found = await reconcileMirror(mirror, context, clusters, image);
-      const seen = { ...found, nowMs: context.host.clock.now() };
+      const seen = { ...found, silentMs: records.unchangedMs(mirror.metadata.uid, found.record?.at, context) };
       const ready = readyCondition(seen);
       context.condition(ready);
       await context.status(mirrorStatus(mirror, seen));
@@ -76,7 +78,7 @@ async function reconcileMirror(
   context: ReconcileContext,
   clusters: ClusterAccess,
   image: string,
-): Promise<Omit<SeenMirror, "nowMs">> {
+): Promise<Omit<SeenMirror, "silentMs">> {
   const { name, namespace = "", uid } = mirror.metadata;
   const { source, cluster } = mirror.spec;
   const destination = context.get(EtcdCluster, cluster, namespace);
@@ -86,7 +88,7 @@ async function reconcileMirror(
   };
   const connection = image === "" ? noImage : mirrorConnection(mirror, named);
   if ("reason" in connection) {
-    await context.children.apply([]);
+    if (connection.keepsPod !== true) await context.children.apply([]);
     return { missing: connection };
   }
   await context.children.apply([mirrorDeployment({ name, namespace, uid, image }, connection)]);

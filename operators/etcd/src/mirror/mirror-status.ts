@@ -9,7 +9,8 @@ import { heartbeatMs, type MirrorRecord } from "./mirror-record.ts";
 const silenceMsMax = 3 * heartbeatMs;
 
 export interface SeenMirror {
-  readonly nowMs: number;
+  /** How long the record has been the same. */
+  readonly silentMs: number;
   readonly missing?: Missing | undefined;
   readonly deployment?: Deployment | undefined;
   readonly record?: MirrorRecord | undefined;
@@ -19,7 +20,10 @@ export interface SeenMirror {
 
 export type MirrorStatus = Omit<NonNullable<EtcdMirror["status"]>, "conditions">;
 
-/** What is known stays when the record cannot be read. */
+/**
+ * What is known stays when the record cannot be read. A record that only repeats itself keeps its date: it is
+ * no reason to write a status.
+ */
 export function mirrorStatus({ metadata, status }: EtcdMirror, seen: SeenMirror): MirrorStatus {
   const { conditions: _conditions, ...before } = status ?? {};
   const { record } = seen;
@@ -27,7 +31,13 @@ export function mirrorStatus({ metadata, status }: EtcdMirror, seen: SeenMirror)
   if (record === undefined) return { ...before, ...common };
   const { revision, sourceRevision, copies, keys, at } = record;
   const lagRevisions = revision === 0 ? undefined : Math.max(0, sourceRevision - revision);
-  return { ...common, revision, sourceRevision, lagRevisions, copies, keys, reportedAt: at };
+  const next = { ...common, revision, sourceRevision, lagRevisions, copies, keys };
+  return { ...next, reportedAt: isNews(before, next) ? at : before.reportedAt };
+}
+
+function isNews(before: MirrorStatus, next: MirrorStatus): boolean {
+  const { reportedAt: _at, ...words } = before;
+  return Object.entries({ ...words, ...next }).some(([name, value]) => Object(words)[name] !== value);
 }
 
 export function readyCondition(seen: SeenMirror): ConditionInit {
@@ -39,7 +49,7 @@ export function readyCondition(seen: SeenMirror): ConditionInit {
 }
 
 function whyNotReady({
-  nowMs,
+  silentMs,
   missing,
   deployment,
   record,
@@ -51,7 +61,7 @@ function whyNotReady({
     return { reason: "PodNotReady", message: `The mirror's pod is not available${podReason(deployment)}` };
   if (record === undefined) return { reason: "Starting", message: "The mirror's pod has not written its record yet" };
   if (record.problem !== undefined) return record.problem;
-  if (nowMs - Date.parse(record.at) > silenceMsMax && record.revision > 0)
+  if (silentMs > silenceMsMax && record.revision > 0)
     return {
       reason: "NotReporting",
       message: `The mirror's pod has not written its record in the destination since ${record.at}; its log says why`,

@@ -89,6 +89,25 @@ test("an apply owns its fields: what it no longer names goes, also of what is on
   await expectUntouched();
 });
 
+test("a second write that names the revision after the first one is not refused", async () => {
+  const apply = async (name: string, data: Record<string, string>): Promise<ConfigMap> => {
+    const { resourceVersion, uid } = (await client.get(ConfigMap, key(name))).metadata;
+    const wanted = { ...map(name, data), metadata: { name, namespace, resourceVersion, uid } };
+    return client.apply(ConfigMap, wanted, { fieldManager: "me", force: true });
+  };
+  await apply("real", { a: "2" });
+  expect((await apply("real", { a: "3" })).data).toEqual({ a: "3" });
+  // Another client writes in between: the plan's own revision is still the one that was read.
+  await server.patch(ConfigMap, key("real"), { data: { other: "1" } });
+  expect((await apply("real", { a: "4" })).data).toMatchObject({ a: "4" });
+  await client.apply(ConfigMap, map("made", { a: "1" }), { fieldManager: "me", force: true });
+  expect((await apply("made", { a: "2" })).data).toEqual({ a: "2" });
+  const { resourceVersion } = (await client.get(ConfigMap, key("real"))).metadata;
+  await client.delete(ConfigMap, key("real"), { preconditions: { resourceVersion } });
+  expect(writes.filter(({ refused }) => refused !== undefined)).toEqual([]);
+  expect(writes.every(({ isServerChecked }) => isServerChecked)).toBe(true);
+});
+
 test("a finalizer keeps what is deleted until it is taken away", async () => {
   await client.patch(ConfigMap, key("real"), { metadata: { finalizers: ["example.com/mine"] } });
   await client.delete(ConfigMap, key("real"));

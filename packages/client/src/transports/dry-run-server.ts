@@ -2,10 +2,12 @@ import {
   isJsonObject,
   type ApiRequest,
   type ApiResponse,
+  type JsonObject,
   type Transport,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import { asObjectOf, isRefusal, type Write } from "./predicted-write.ts";
+import type { PretendedObject } from "./pretended-objects.ts";
 import type { WorldRevisions } from "./world-revision.ts";
 
 /** The server as a plan uses it: asked, and never told. */
@@ -18,27 +20,33 @@ export class DryRunServer {
     this.#revisions = revisions;
   }
 
-  /** The server's answer, were it asked in earnest. */
-  dryRun({ request, signal }: Write): Promise<ApiResponse> {
+  /**
+   * The server's answer, were it asked in earnest. `known`: the object, when it is pretended to have changed.
+   * Its revision is one that the server does not have, so the caller compares it with that of the request.
+   */
+  dryRun({ request, signal }: Write, known?: PretendedObject): Promise<ApiResponse> {
     const query = { ...request.query, dryRun: "All" };
-    const body = this.#forServer(request.body);
+    const body = this.#forServer(request.body, known);
     return this.#inner.send({ ...request, query, ...bodyOf(request.method, body) }, signal);
   }
 
-  /** Bodies may name revisions of this world, as preconditions. */
-  #forServer(body: unknown): unknown {
+  /** Bodies may name revisions and UIDs of this world, as preconditions. */
+  #forServer(body: unknown, known: PretendedObject | undefined): unknown {
     if (!isJsonObject(body)) return body;
-    const translate = (part: unknown): unknown => {
-      if (!isJsonObject(part) || typeof part["resourceVersion"] !== "string" || part["resourceVersion"] === "")
-        return part;
-      return { ...part, resourceVersion: this.#revisions.toServer(part["resourceVersion"]) };
-    };
     const { metadata, preconditions } = body;
     return {
       ...body,
-      ...(metadata === undefined ? {} : { metadata: translate(metadata) }),
-      ...(preconditions === undefined ? {} : { preconditions: translate(preconditions) }),
+      ...(metadata === undefined ? {} : { metadata: this.#preconditions(metadata, known) }),
+      ...(preconditions === undefined ? {} : { preconditions: this.#preconditions(preconditions, known) }),
     };
+  }
+
+  #preconditions(part: unknown, known: PretendedObject | undefined): unknown {
+    if (!isJsonObject(part)) return part;
+    const { resourceVersion, ...rest } = part;
+    if (known !== undefined) return known.base === undefined ? withoutUid(rest) : rest;
+    if (typeof resourceVersion !== "string" || resourceVersion === "") return part;
+    return { ...part, resourceVersion: this.#revisions.toServer(resourceVersion) };
   }
 
   /** The object itself; undefined when it is not there or may not be read. */
@@ -58,4 +66,9 @@ function bodyOf(method: ApiRequest["method"], body: unknown): { readonly body?: 
   if (method !== "DELETE") return body === undefined ? {} : { body };
   const options = isJsonObject(body) ? body : { kind: "DeleteOptions", apiVersion: "v1" };
   return { body: { ...options, dryRun: ["All"] } };
+}
+
+/** The server does not have an object that was only pretended to be created, so it would refuse its UID. */
+function withoutUid({ uid: _uid, ...rest }: JsonObject): JsonObject {
+  return rest;
 }

@@ -73,11 +73,18 @@ export class OverlayWriter {
     if (asked !== undefined && questionGroups.has(asked.group)) return this.#options.inner.send(request, signal);
     if (asked === undefined) return refuse(405, `${request.method} ${request.path} cannot be pretended`);
     const write = { request, asked, signal };
-    if (request.query?.["dryRun"] !== undefined) return this.#server.dryRun(write);
+    if (request.query?.["dryRun"] !== undefined) return this.#askOnly(write);
     if (asked.verb === "deletecollection") return this.#deleteAll(write);
     if (asked.verb === "create") return asked.subresource === "" ? this.#create(write) : this.#createSub(write);
     if (asked.verb === "delete") return this.#delete(write);
     return this.#change(write);
+  }
+
+  /** The program's own dry run: it is not part of the plan. */
+  #askOnly(write: Write): Promise<ApiResponse> {
+    const known = this.#options.objects.get(write.asked);
+    const conflict = known?.object === undefined ? undefined : conflictOf(write.request, known.object);
+    return conflict === undefined ? this.#server.dryRun(write, known) : Promise.resolve(conflict);
   }
 
   #create(write: Write): Promise<ApiResponse> {
@@ -164,7 +171,8 @@ export class OverlayWriter {
     if (conflict !== undefined) return this.#refused(write, known.place, present, conflict);
     const creator = this.#creatorOf(write);
     const isApply = write.request.headers?.["content-type"] === applyType;
-    const answered = isApply && this.#mayAsk(write, known, creator) ? await this.#server.dryRun(write) : undefined;
+    const mayAsk = isApply && this.#mayAsk(write, known, creator);
+    const answered = mayAsk ? await this.#server.dryRun(write, known) : undefined;
     if (answered !== undefined && isRefusal(answered) && !this.#mustPretend(answered, write.asked))
       return this.#refused(write, known.place, present, answered);
     const fresh = answered === undefined || isRefusal(answered) ? undefined : asObjectOf(answered);
@@ -192,7 +200,7 @@ export class OverlayWriter {
   }
 
   async #scale(write: Write): Promise<ApiResponse> {
-    const response = await this.#server.dryRun(write);
+    const response = await this.#server.dryRun(write, this.#options.objects.get(write.asked));
     const replicas = asObjectOf(response)?.["spec"];
     if (isRefusal(response) || !isJsonObject(replicas)) return response;
     const path = write.request.path.replace(/\/scale$/, "");
@@ -233,7 +241,7 @@ export class OverlayWriter {
     const conflict = conflictOf(write.request, shown);
     if (conflict !== undefined) return this.#refused(write, placeOf(asked), shown, conflict);
     const isOnServer = known === undefined || known.base !== undefined;
-    const response = isOnServer ? await this.#server.dryRun(write) : undefined;
+    const response = isOnServer ? await this.#server.dryRun(write, known) : undefined;
     if (response !== undefined && isRefusal(response) && !mustPredict(response))
       return this.#refused(write, placeOf(asked), shown, response);
     const base = known?.base ?? (known === undefined ? present : undefined);

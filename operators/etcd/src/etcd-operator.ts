@@ -17,6 +17,7 @@ import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
 import { etcdEngine } from "./backup/etcd-engine.ts";
 import { etcdActions } from "./controller/actions.ts";
 import { EtcdConnections } from "./controller/connections.ts";
+import { MemberReach } from "./controller/member-reach.ts";
 import { observe } from "./controller/observe.ts";
 import { DiskWatch } from "./controller/disk-watch.ts";
 import { plan } from "./controller/plan.ts";
@@ -62,6 +63,7 @@ export function etcdOperator(
   const accepted = { ...acceptanceDefaults, ...accepts };
   const senses = {
     connections,
+    reach: new MemberReach(),
     silence: new SilenceWatch(),
     disks: new DiskWatch(),
     roundTrips: new RoundTripWatch(),

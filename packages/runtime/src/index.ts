@@ -83,6 +83,7 @@ export type {
   StatusInit,
   StepOptions,
 } from "./controller/reconcile-context.ts";
+export type { DryRunReport } from "./controller/dry-run-report.ts";
 export type { Json } from "./controller/ledger.ts";
 export type { PlannedWrite, WriteGuard } from "./writes/write-guard.ts";
 export type { Result } from "./controller/result.ts";
@@ -117,6 +118,7 @@ export type {
   HealthOptions,
   HealthReport,
   Manager,
+  BusyKey,
   ManagerOptions,
   ShardState,
 } from "./manager/manager-options.ts";

@@ -16,7 +16,7 @@ expectTypeOf<keyof ReconcileContext>().toEqualTypeOf<
 expectTypeOf<keyof ReconcileContext["children"]>().toEqualTypeOf<"list" | "apply" | "prune">();
 expectTypeOf<keyof ReconcileContext["host"]>().toEqualTypeOf<"clock" | "random">();
 expectTypeOf<keyof ReconcileContext["controller"]>().toEqualTypeOf<
-  "fieldManager" | "cluster" | "outdated" | "changesOutside"
+  "fieldManager" | "cluster" | "outdated" | "changesOutside" | "cannotReach"
 >();
 
 controller(Candy, {

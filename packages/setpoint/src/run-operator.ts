@@ -1,6 +1,12 @@
 import type { Transport } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
-import { startManager, type CacheOptions, type Manager, type ManagerOptions } from "@setpoint/runtime";
+import {
+  startManager,
+  type CacheOptions,
+  type DryRunReport,
+  type Manager,
+  type ManagerOptions,
+} from "@setpoint/runtime";
 import type { Operator } from "./operator.ts";
 import type { RunSettings } from "./run-settings.ts";
 import { tenureOptions } from "./tenure-options.ts";
@@ -19,9 +25,9 @@ export interface RunOptions {
   readonly identity?: string;
   /**
    * For a transport that only pretends to write, such as `overlayTransport`: nothing outside of the API is
-   * changed either. Called with what a run was about to change; the run ends there.
+   * changed either.
    */
-  readonly dryRun?: (this: void, what: string) => void;
+  readonly dryRun?: DryRunReport;
 }
 
 /** Starts an operator; the CustomResourceDefinitions of its kinds must be installed. */

@@ -89,6 +89,16 @@ test("a dry run does not turn authentication on, which is a point of no return",
   });
 });
 
+test("without an answer, the status says whether authentication is on", () => {
+  const auth = { dryRun: true, auth: { enabled: true }, ...claims } as object;
+  const members = [{ name: "a" }, { name: "b" }, { name: "c" }];
+  const silent = { answers: false, listed: false, serves: true } as const;
+  const withStatus = (status: object): readonly string[] =>
+    lines(seen([a(silent), b(silent), c(silent)], { quorum: false, cluster: cluster(auth, { members, ...status }) }));
+  expect(withStatus({})).toEqual(["EnableAuthentication"]);
+  expect(withStatus({ auth: { rootSecret: "orders-root" } })).toEqual([]);
+});
+
 test("members that this process cannot reach are planned for by the status, while their pods are ready", () => {
   const silent = { answers: false, listed: false, serves: true, version: "3.5.15" } as const;
   const status = { leader: "b", members: [{ name: "a" }, { name: "b" }, { name: "c" }] };

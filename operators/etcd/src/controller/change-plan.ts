@@ -3,6 +3,7 @@
  * one step at a time and looks again; this says which steps follow from the present state.
  */
 import { podVersion } from "../resources/member-image.ts";
+import { wantsAuthentication } from "../resources/root-login.ts";
 import { isAsleep } from "./plan-hibernation.ts";
 import { isFounded, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
 
@@ -33,7 +34,7 @@ export function changeSteps(seen: Seen): readonly ChangeStep[] {
   if (hibernated) return [stopStep(seen)];
   const members = plannedMembers(seen);
   return [
-    ...(seen.authentication === "Off" ? [authenticationStep] : []),
+    ...(isAuthenticationOff(seen) ? [authenticationStep] : []),
     ...sizeSteps(seen, members),
     ...restartSteps(seen, members),
     ...volumeSteps(seen),
@@ -52,6 +53,12 @@ export function hasKnownSteps(seen: Seen): boolean {
  */
 function plannedMembers({ quorum, members }: Seen): readonly SeenMember[] {
   return members.filter(({ listed, recorded }) => (quorum ? listed : recorded) !== undefined);
+}
+
+/** Of members that do not answer, the status records that it is on. */
+function isAuthenticationOff({ authentication, cluster }: Seen): boolean {
+  if (authentication !== undefined) return authentication === "Off";
+  return wantsAuthentication(cluster) && cluster.status?.auth === undefined;
 }
 
 /** Of members that do not answer, the status records the leader. */

@@ -21,7 +21,7 @@ import { dueCopy } from "./copy-record.ts";
 import { memberLabels } from "../resources/member-pod.ts";
 import { isOutdated } from "../resources/member-template.ts";
 import { wantsAuthentication } from "../resources/root-login.ts";
-import { askAuthentication, askMembers, askPositions, askQuorum } from "./ask-members.ts";
+import { askAuthentication, askPositions, askQuorum } from "./ask-members.ts";
 import { withTlsMode } from "../resources/tls.ts";
 import { isRetained } from "../resources/retained-volumes.ts";
 import { isAsWanted, serviceRoles } from "../resources/services.ts";
@@ -33,12 +33,14 @@ import { isRestoring } from "./plan-restore.ts";
 import { isHealthy, podState, type Seen, type SeenMember } from "./seen.ts";
 import type { DiskWatch } from "./disk-watch.ts";
 import { observeMetrics, observeRoundTrip } from "./observe-metrics.ts";
+import type { MemberReach } from "./member-reach.ts";
 import type { RoundTripWatch } from "./round-trip-watch.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
 /** What an observation uses beyond the API server. */
 export interface ObservationPorts {
   readonly connections: EtcdConnections;
+  readonly reach: MemberReach;
   readonly silence: SilenceWatch;
   readonly disks: DiskWatch;
   readonly roundTrips: RoundTripWatch;
@@ -52,7 +54,7 @@ export interface ObservationPorts {
 export async function observe(
   wanted: EtcdCluster,
   context: ReconcileContext,
-  { connections, silence, disks, roundTrips, revisions, accepts, image }: ObservationPorts,
+  { connections, reach, silence, disks, roundTrips, revisions, accepts, image }: ObservationPorts,
 ): Promise<Seen> {
   const claims = volumesOf(wanted, context);
   const surroundings = { services: context.list(Service), volumes: claims, nowMs: context.host.clock.now() };
@@ -65,11 +67,12 @@ export async function observe(
   const shown = byMember(claims, memberOfVolume);
   const unseen = unseenVolumes(shown, pods, cluster);
   const volumes = unseen.length === 0 ? shown : await withFresh(shown, unseen, cluster, context);
-  const statuses = await askMembers(pods, gateway, context.signal);
+  const statuses = await reach.ask(cluster, pods, gateway, context);
   if ([...pods].some(([name, pod]) => podState(pod) === "running" && !statuses.has(name))) connections.doubt(cluster);
   const list = await askQuorum(pods, statuses, gateway, context.signal);
   const listed = byName(list?.members ?? []);
-  const positions = await askPositions(list === undefined && isRecordedFounded(cluster), pods, statuses, {
+  const asksPositions = list === undefined && isRecordedFounded(cluster) && !reach.isLost(cluster);
+  const positions = await askPositions(asksPositions, pods, statuses, {
     gateway,
     signal: context.signal,
   });
@@ -131,7 +134,7 @@ export async function observe(
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
     authentication:
-      (list === undefined && statuses.size > 0) || !wantsAuthentication(cluster)
+      (list === undefined && statuses.size > 0) || !wantsAuthentication(cluster) || reach.isLost(cluster)
         ? undefined
         : await askAuthentication(pods, statuses, gateway, context.signal),
     clusterIds: distinctClusterIds(members),

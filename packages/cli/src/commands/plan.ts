@@ -53,7 +53,9 @@ export const plan: Command = {
     });
     const { server } = resolved.connection;
     output.out(planText(result, { operator: operator.name, server, colors: output.hasColors ?? false }));
-    if (result.errors.length > 0 || !result.isComplete) return 1;
+    // With files the plan is about their objects, whichever others are out of reach.
+    const isBlind = given.length === 0 && result.unreached.some(({ instead }) => instead === undefined);
+    if (result.errors.length > 0 || !result.isComplete || isBlind) return 1;
     const isRefused = result.writes.some(({ refused }) => refused !== undefined);
     return changedObjects(result).length > 0 || isRefused || result.outside.length > 0 ? 2 : 0;
   },

@@ -25,8 +25,11 @@ export class WriteAttribution {
   readonly #latest = new Map<string, RunNote>();
   readonly operator: Operator;
 
-  /** `operator` of the result must be run in place of the one given. */
-  constructor(operator: Operator) {
+  readonly #onRun: (run: RunNote) => void;
+
+  /** `operator` of the result must be run in place of the one given; `onRun` hears of each run's begin. */
+  constructor(operator: Operator, onRun: (run: RunNote) => void) {
+    this.#onRun = onRun;
     this.operator = { ...operator, controllers: operator.controllers.map((each) => this.#observed(each)) };
   }
 
@@ -54,6 +57,7 @@ export class WriteAttribution {
     const { namespace = "", name: own } = object.metadata;
     const note = { controller: name, key: namespace === "" ? own : `${namespace}/${own}`, reasons: [] };
     // What is written after the reconcile (its status) and before it (its finalizer) is about its own object.
+    this.#onRun(note);
     this.#latest.set(`${kind.group}/${kind.plural}/${namespace}/${own}`, note);
     return note;
   }

@@ -77,6 +77,14 @@ function nameOf(item: unknown): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Whether the differences are only times of the status that move on, such as that of the last check. */
+export function changesOnlyTimes(changes: readonly FieldChange[]): boolean {
+  const isTime = (value: unknown): boolean => typeof value === "string" && time.test(value);
+  return changes.every(({ path, before, after }) => path.startsWith("status.") && isTime(before) && isTime(after));
+}
+
 /** Keys with dots in them, as labels have, are quoted. */
 function pathOf(path: string, key: string): string {
   if (key.startsWith("[")) return `${path}${key}`;

@@ -1,10 +1,10 @@
 /** A plan as a person reads it: object by object, what would change and why. */
 import { isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { PretendedObject } from "@setpoint/client";
-import { fieldDiff, type FieldChange } from "./field-diff.ts";
+import { changesOnlyTimes, fieldDiff, type FieldChange } from "./field-diff.ts";
 import { isDryRun } from "./given-objects.ts";
 import { plannedStepsOf, stepLines, type PlannedStep } from "./planned-steps.ts";
-import type { ExplainedWrite, OutsideChange, Plan } from "./run-plan.ts";
+import type { ExplainedWrite, OutsideChange, Plan, Unreached } from "./run-plan.ts";
 
 export interface PlanTextOptions {
   readonly operator: string;
@@ -48,7 +48,7 @@ function describe(entry: PretendedObject, writes: readonly ExplainedWrite[]): re
     const steps = plannedStepsOf(shown);
     return decided.length === 0 && steps.length === 0 ? [] : [{ change, title, fields: decided, writes: given, steps }];
   }
-  if (change === "change" && fields.length === 0) return [];
+  if (change === "change" && changesOnlyTimes(fields)) return [];
   return [{ change, title, fields, writes: own }];
 }
 
@@ -75,6 +75,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
     ...objects.map((each) => objectText(each, paint)),
     ...refusedText(refused, paint),
     ...outsideText(plan.outside, paint),
+    ...unreachedText(plan.unreached, paint),
     ...plan.errors.map(({ message, fields }) => paint("delete", `! ${message}${errorText(fields["error"])}\n`)),
     summaryOf(plan, objects, refused.length),
   ];
@@ -139,20 +140,41 @@ function outsideText(outside: readonly OutsideChange[], paint: Paint): readonly 
   return [...new Set(lines)].map((line) => `${line}\n`);
 }
 
+/** What follows is not known, or it is what the objects of the API say. */
+function unreachedText(unreached: readonly Unreached[], paint: Paint): readonly string[] {
+  const lines = unreached.map(({ what, instead, note }) => {
+    const who = note === undefined ? "The operator" : `${note.controller} of ${note.key}`;
+    const then = instead === undefined ? "what it would do next is not known" : `it uses ${instead} instead`;
+    return paint("change", `? ${who} could not reach ${what} from here: ${then}`);
+  });
+  return [...new Set(lines)].map((line) => `${line}\n`);
+}
+
 function errorText(error: unknown): string {
   if (error instanceof Error) return `: ${error.message}`;
   return isJsonObject(error) && typeof error["message"] === "string" ? `: ${error["message"]}` : "";
 }
 
-function summaryOf({ isComplete, writes, outside }: Plan, objects: readonly ChangedObject[], refused: number): string {
+function summaryOf(
+  { isComplete, writes, outside, unreached }: Plan,
+  objects: readonly ChangedObject[],
+  refused: number,
+): string {
   const count = (change: Change): number => objects.filter((each) => each.change === change).length;
-  const end = isComplete ? "" : " The operator was still at work when the time was over: there may be more.";
+  const end = openEnd(isComplete, unreached);
   if (objects.length === 0 && refused === 0 && outside.length === 0) return `No changes.${end}\n`;
   const events = writes.filter(isEvent).length;
   const told = events === 0 ? "" : `, ${events} event${events === 1 ? "" : "s"}`;
   const no = refused === 0 ? "" : `, ${refused} refused`;
   const beyond = outside.length === 0 ? "" : ", more outside of the API";
   return `${count("create")} to create, ${count("change")} to change, ${count("delete")} to delete${no}${beyond}${told}.${end}\n`;
+}
+
+/** Why there may be more. */
+function openEnd(isComplete: boolean, unreached: readonly Unreached[]): string {
+  if (!isComplete) return " The operator was still at work when the time was over: there may be more.";
+  const hasEnded = unreached.some(({ instead }) => instead === undefined);
+  return hasEnded ? " There may be more behind what could not be reached." : "";
 }
 
 type Paint = (change: Change, text: string) => string;

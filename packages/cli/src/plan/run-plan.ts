@@ -7,6 +7,7 @@ import type { Operator } from "setpoint";
 import { runOperator } from "setpoint/process";
 import { WriteAttribution, type RunNote } from "./attribute-writes.ts";
 import { applyGiven, prepareGiven, type GivenObject } from "./given-objects.ts";
+import { PlanRest } from "./plan-rest.ts";
 import { watchLog, type LoggedError } from "./watch-log.ts";
 
 export interface PlanOptions {
@@ -18,9 +19,9 @@ export interface PlanOptions {
   readonly given?: readonly GivenObject[];
   /** Of given objects that name none; default: `default`. */
   readonly namespace?: string;
-  /** The fix-point must be reached in this time. */
+  /** The operator must be at rest in this time. */
   readonly limitMs: number;
-  /** It is reached when nothing was done or pretended for so long. */
+  /** For how long nothing has changed then. */
   readonly quietMs?: number;
 }
 
@@ -40,6 +41,8 @@ export interface Plan {
   readonly errors: readonly LoggedError[];
   /** Changes outside of the API, before which runs ended. */
   readonly outside: readonly OutsideChange[];
+  /** What did not answer to this process, such as pods. */
+  readonly unreached: readonly Unreached[];
   /** False: it was still at work when the time was over. */
   readonly isComplete: boolean;
 }
@@ -50,19 +53,27 @@ export interface OutsideChange {
   readonly note: RunNote | undefined;
 }
 
+/** Something outside of the API on which a run depends. */
+export interface Unreached {
+  readonly what: string;
+  /** What the run used in its place; undefined: the run ended there. */
+  readonly instead: string | undefined;
+  readonly note: RunNote | undefined;
+}
+
 const quietMsDefault = 700;
 const lookMs = 25;
 
 /** Errors: `ERR_PLAN_NOT_READY` when the caches cannot be filled, or could not be in the time given. */
 export async function runPlan({ operator, transport, host, ...options }: PlanOptions): Promise<Plan> {
   const writes: ExplainedWrite[] = [];
-  const attribution = new WriteAttribution(operator);
-  const activity = new Activity(host);
+  const rest = new PlanRest(host.clock, options.quietMs ?? quietMsDefault);
+  const attribution = new WriteAttribution(operator, ({ controller, key }) => rest.began(controller, key));
   let given: Pick<ExplainedWrite, "file" | "isPlanned"> = {};
-  const overlay = overlayTransport(activity.transport(transport), {
+  const overlay = overlayTransport(rest.transport(transport), {
     ...host,
     onWrite: (write) => {
-      activity.touch();
+      rest.wrote(write);
       writes.push({ ...write, ...given, note: attribution.noteFor(write.place) });
     },
   });
@@ -75,6 +86,7 @@ export async function runPlan({ operator, transport, host, ...options }: PlanOpt
   }
   given = {};
   const outside: OutsideChange[] = [];
+  const unreached: Unreached[] = [];
   const unfillable = Promise.withResolvers<never>();
   const { log, errors } = watchLog(host.log, ({ fields: { problem } }) => {
     // It does not pass by itself: to wait would not help.
@@ -85,16 +97,18 @@ export async function runPlan({ operator, transport, host, ...options }: PlanOpt
   const manager = runOperator(attribution.operator, {
     transport: overlay,
     host: { ...host, log },
-    dryRun: (what) => void outside.push({ what, note: attribution.running() }),
+    dryRun: {
+      changesOutside: (what) => void outside.push({ what, note: attribution.running() }),
+      cannotReach: (what, instead) => void unreached.push({ what, instead, note: attribution.running() }),
+    },
     ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
   });
   try {
     const deadlineMs = host.clock.monotonic() + options.limitMs;
     await ready(Promise.race([manager.ready, unfillable.promise]), options.limitMs, host);
-    const quietMs = options.quietMs ?? quietMsDefault;
-    const isQuiet = (): boolean => manager.isQuiet() && activity.isQuiet(quietMs);
-    while (!isQuiet() && host.clock.monotonic() < deadlineMs) await sleep(host.clock, lookMs);
-    return { writes, objects: overlay.changed, errors, outside, isComplete: isQuiet() };
+    rest.follow(manager);
+    while (!rest.isReached() && host.clock.monotonic() < deadlineMs) await sleep(host.clock, lookMs);
+    return { writes, objects: overlay.changed, errors, outside, unreached, isComplete: rest.isReached() };
   } finally {
     await manager.stop();
   }
@@ -116,38 +130,4 @@ async function ready(isReady: Promise<void>, limitMs: number, { clock }: Host): 
   });
   late.catch(() => {});
   await Promise.race([isReady, late]).finally(() => limit.abort());
-}
-
-/** When something was last asked or pretended. */
-class Activity {
-  readonly #host: Host;
-  #lastMs: number;
-  #open = 0;
-
-  constructor(host: Host) {
-    this.#host = host;
-    this.#lastMs = host.clock.monotonic();
-  }
-
-  touch(): void {
-    this.#lastMs = this.#host.clock.monotonic();
-  }
-
-  isQuiet(quietMs: number): boolean {
-    return this.#open === 0 && this.#host.clock.monotonic() - this.#lastMs >= quietMs;
-  }
-
-  transport(inner: Transport): Transport {
-    return {
-      send: async (request, signal) => {
-        this.#open++;
-        try {
-          return await inner.send(request, signal);
-        } finally {
-          this.#open--;
-          this.touch();
-        }
-      },
-    };
-  }
 }

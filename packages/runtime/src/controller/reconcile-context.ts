@@ -130,6 +130,13 @@ export interface ControllerInfo {
    * database. In a dry run (`setpoint plan`) it reports `what` and ends the run there; else it does nothing.
    */
   changesOutside(this: void, what: string): void;
+  /**
+   * Call it when something outside of the API does not answer, and the run depends on it. A dry run often
+   * happens on a user's machine, which cannot reach pods: it reports `what` and ends the run, unless the run
+   * can use something `instead`. Returns whether this is a dry run, in which asking again does not help; else
+   * it does nothing.
+   */
+  cannotReach(this: void, what: string, instead?: string): boolean;
 }
 
 /**

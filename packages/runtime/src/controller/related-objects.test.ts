@@ -17,7 +17,13 @@ function stored<T extends KubeObject>(object: T, uid: string): Stored<T> {
 /** A cache that holds these candies. */
 function reader(cluster: string | undefined, present: Map<string, Stored<KubeObject>>): RelatedReader {
   return {
-    controller: { fieldManager: "by-hand", cluster, outdated: () => undefined, changesOutside: () => {} },
+    controller: {
+      fieldManager: "by-hand",
+      cluster,
+      outdated: () => undefined,
+      changesOutside: () => {},
+      cannotReach: () => false,
+    },
     // Only candies are asked for by name here.
     get: <T extends KubeObject>(_kind: KindRef<T>, name: string) => present.get(name) as Stored<T> | undefined,
     list: () => [],

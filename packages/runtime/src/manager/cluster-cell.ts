@@ -12,7 +12,7 @@ import { fencedTransport } from "../coordination/fenced-transport.ts";
 import { ControllerSupervisor } from "./controller-supervisor.ts";
 import type { KeyOwnership } from "../coordination/key-ownership.ts";
 import { lazyClient } from "./lazy-client.ts";
-import type { ManagerOptions } from "./manager-options.ts";
+import type { BusyKey, ManagerOptions } from "./manager-options.ts";
 
 export interface ClusterCellOptions {
   /** Undefined: the cluster that the manager itself lives in. */
@@ -85,6 +85,13 @@ export class ClusterCell {
   /** Whether keys run, and none is ready or running. */
   get isQuiet(): boolean {
     return this.#isActive && this.controllers.every(({ runner }) => runner.isQuiet);
+  }
+
+  /** The keys that are ready or running. */
+  get busyKeys(): readonly BusyKey[] {
+    return this.controllers.flatMap(({ runner: { definition, queue } }) =>
+      queue.busyKeys.map((key) => ({ controller: definition.name, key })),
+    );
   }
 
   /** Resolves when all its caches are complete. */

@@ -5,6 +5,7 @@ import type { CacheOptions } from "../cache/cache-options.ts";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import type { WhyQuery, WhyReport } from "../why/why-report.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
+import type { DryRunReport } from "../controller/dry-run-report.ts";
 import type { LeaderElectionOptions, ShardingOptions } from "../coordination/lease-options.ts";
 
 /** The group as one of its members sees it. */
@@ -67,11 +68,8 @@ export interface ManagerOptions {
   readonly health?: HealthOptions;
   /** What is cached, and how: selections and projections by kind. */
   readonly caches?: CacheOptions;
-  /**
-   * For a transport that only pretends to write: nothing outside of the API is changed either. Called with
-   * what a run was about to change; the run ends there.
-   */
-  readonly dryRun?: (this: void, what: string) => void;
+  /** For a transport that only pretends to write: nothing outside of the API is changed either. */
+  readonly dryRun?: DryRunReport;
   /** How long a stop waits for running reconciles; default 10 s. */
   readonly shutdownMsMax?: number;
 }
@@ -93,6 +91,13 @@ export interface HealthReport {
   readonly checks: readonly HealthCheck[];
 }
 
+/** A key of a controller that is ready, running or waiting for its own writes. */
+export interface BusyKey {
+  readonly controller: string;
+  /** `namespace/name`, or the name of an object without a namespace. */
+  readonly key: string;
+}
+
 /** A running set of controllers. */
 export interface Manager extends AsyncDisposable {
   /** Resolves when all caches are complete; rejects when the manager stops before. */
@@ -111,6 +116,8 @@ export interface Manager extends AsyncDisposable {
   readonly clusters: ClusterRegistry;
   /** Whether no key is waiting to run, running, or waiting for its own writes; delayed keys do not count. */
   isQuiet(): boolean;
+  /** The keys because of which `isQuiet` is false. */
+  busyKeys(): readonly BusyKey[];
   /** Enqueues a key of a controller; without a cluster's name in all clusters. */
   enqueue(controller: string, key: NamespacedName, cluster?: string): void;
   /**

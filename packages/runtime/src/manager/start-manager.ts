@@ -13,6 +13,7 @@ import { createManagerLease, leaseHolderOf, type ManagerLease } from "./manager-
 import { checkLease, checkLiveness, checkReadiness, healthReport } from "./health.ts";
 import { allKeys } from "../coordination/key-ownership.ts";
 import type {
+  BusyKey,
   ClusterRegistry,
   HealthCheck,
   HealthReport,
@@ -91,6 +92,10 @@ class RunningManager implements Manager {
 
   isQuiet(): boolean {
     return this.#isStarted && this.#cells.every((cell) => cell.isQuiet);
+  }
+
+  busyKeys(): readonly BusyKey[] {
+    return this.#cells.flatMap((cell) => cell.busyKeys);
   }
 
   enqueue(controller: string, key: NamespacedName, cluster?: string): void {

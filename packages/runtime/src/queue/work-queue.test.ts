@@ -22,6 +22,17 @@ test("a key that is worked on is not given out again before done(), and comes ba
   expect(queue.take()).toBeUndefined();
 });
 
+test("WorkQueue.busyKeys has the keys that are ready or running, and none that waits for a delay", () => {
+  const { queue } = createQueue();
+  queue.add("a/running");
+  queue.take();
+  queue.add("a/ready");
+  queue.addAfter("a/later", 100);
+  expect(queue.busyKeys.toSorted()).toEqual(["a/ready", "a/running"]);
+  queue.done("a/running");
+  expect(queue.busyKeys).toEqual(["a/ready"]);
+});
+
 test("a closed queue leaves no timer and gives out nothing", async () => {
   const { host, queue } = createQueue();
   queue.add("a/x");

@@ -80,6 +80,13 @@ export class WorkQueue {
     return this.#levels.reduce((sum, level) => sum + level.size, 0);
   }
 
+  /** Keys that are ready or running. */
+  get busyKeys(): readonly string[] {
+    const isBusy = ({ ready, runningSinceMs }: QueuedKey): boolean =>
+      ready !== undefined || runningSinceMs !== undefined;
+    return [...this.#keys.values()].filter(isBusy).map(({ key }) => key);
+  }
+
   get runningCount(): number {
     return this.#running.size;
   }

@@ -60,6 +60,7 @@ export function runsByHand(
       cluster: undefined,
       outdated: () => cache.outdated(),
       changesOutside: () => {},
+      cannotReach: () => false,
     },
     state,
     memory,

@@ -14,6 +14,8 @@ export type {
   ClusterRegistry,
   KindCacheOptions,
   Manager,
+  BusyKey,
+  DryRunReport,
   ManagerOptions,
 } from "@setpoint/runtime";
 export { cached, startManager } from "@setpoint/runtime";

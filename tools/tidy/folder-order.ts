@@ -16,7 +16,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
   ],
   "packages/data-service": [
     ...["kinds", "engine", "storage", "format", "agent", "tls", "versions", "plans", "transfer"],
-    ...["backup", "plan", "restore", "drill", "binding", "operations", "fencing", "acceptance"],
+    ...["backup", "plan", "restore", "data-claim", "drill", "binding", "operations", "fencing", "acceptance"],
   ],
   "packages/process-node": [
     ...["host", "cluster", "images", "volumes", "network", "sandbox", "pod"],

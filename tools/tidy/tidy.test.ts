@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { commentWidthProblems } from "./comment-width.ts";
 import { documentedExportProblems } from "./documented-exports.ts";
+import { engineSizeProblems } from "./engine-size.ts";
 import { orderProblems } from "./folder-order.ts";
 import { importCycleProblems } from "./import-cycles.ts";
 import { plainWordProblems } from "./plain-words.ts";
@@ -62,4 +63,16 @@ test("a comment wider than 110 columns is reported, code and a line of nothing b
     "p.ts:3: a comment's line has 112 columns, at most 110",
   ]);
   expect(commentWidthProblems([{ path: "packages/api/src/core-v1.ts", text }])).toEqual([]);
+});
+
+test("the engine of test is too large at 300 lines, whatever its tests and models have", () => {
+  const files = [
+    file("operators/key-value/src/a.ts", "x\n".repeat(299)),
+    file("operators/key-value/src/testing/model.ts", "x\n".repeat(299)),
+    { ...file("operators/key-value/src/a.test.ts", "x\n".repeat(299)), isTest: true },
+  ];
+  expect(engineSizeProblems(files)).toEqual([]);
+  expect(engineSizeProblems([...files, file("operators/key-value/src/b.ts", "x\n")])).toEqual([
+    "operators/key-value/src/: 300 lines, at most 299; move what every engine needs to packages/data-service",
+  ]);
 });

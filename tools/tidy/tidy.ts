@@ -1,6 +1,7 @@
 /** Checks of our own house that no linter has. Each file of this folder is one check. */
 import { commentWidthProblems } from "./comment-width.ts";
 import { documentedExportProblems } from "./documented-exports.ts";
+import { engineSizeProblems } from "./engine-size.ts";
 import { folderOrderProblems } from "./folder-order.ts";
 import { importCycleProblems } from "./import-cycles.ts";
 import { fileNameProblems, openWorkProblems } from "./file-names.ts";
@@ -25,6 +26,7 @@ const problems = [
   ...inheritingTableProblems(sources),
   ...functionLengthProblems(sources),
   ...documentedExportProblems(sources),
+  ...engineSizeProblems(sources),
 ];
 
 for (const problem of problems) console.error(problem);

@@ -1,18 +1,7 @@
-import {
-  acceptanceRules,
-  acceptanceRuns,
-  type CertificateIssuer,
-  CertificateKeeper,
-  dataServiceControllers,
-  dataServiceWrites,
-  operationRules,
-  operations,
-  serviceBindingRules,
-  x509Issuer,
-} from "@setpoint/data-service";
+import { type CertificateIssuer, CertificateKeeper, defineDataService, x509Issuer } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
-import { controller, defineOperator, type KindRef, type Operator } from "setpoint";
-import type { PolicyRule, WriteVerb } from "setpoint/install";
+import { controller, type KindRef, type Operator } from "setpoint";
+import type { WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
 import { etcdEngine } from "./backup/etcd-engine.ts";
 import { etcdActions } from "./controller/actions.ts";
@@ -35,17 +24,11 @@ import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
 /** What the actions do; Services and what else is left are removed by the garbage collector. */
 const writes = new Map<KindRef, readonly WriteVerb[]>([
-  ...dataServiceWrites,
   [Pod, ["create", "patch", "delete"]],
   [Service, ["create", "patch"]],
   [PodDisruptionBudget, ["create", "patch"]],
   [PersistentVolumeClaim, ["create", "patch", "delete"]],
 ]);
-
-/** Restores and acceptance runs create clusters, and drills delete them. */
-const clusterRules: readonly PolicyRule[] = [
-  { apiGroups: [EtcdCluster.group], resources: [EtcdCluster.plural], verbs: ["create", "delete"] },
-];
 
 /**
  * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs;
@@ -81,21 +64,13 @@ export function etcdOperator(
     conditions: etcdConditions,
     objectMetrics: etcdMetrics,
   });
-  const engine = etcdEngine(accepted, gateway);
-  const acceptance = etcdAcceptance(engine);
-  const controllers = [
-    etcdClusters,
-    operations(etcdOperations(connections)),
-    ...dataServiceControllers(engine, { image }),
-    acceptanceRuns(acceptance, { image }),
-    ...(ownImage === undefined ? [] : [etcdMirrors(gateway, ownImage)]),
-  ];
-  return defineOperator({
-    name: "etcd",
-    controllers,
+  return defineDataService({
+    acceptance: etcdAcceptance(etcdEngine(accepted, gateway)),
+    operations: etcdOperations(connections),
+    image,
+    controllers: [etcdClusters, ...(ownImage === undefined ? [] : [etcdMirrors(gateway, ownImage)])],
     writes: ownImage === undefined ? writes : new Map([...writes, ...mirrorWrites]),
     relatedImages,
     policies: [retainedVolumes],
-    permissions: [...operationRules, ...clusterRules, ...serviceBindingRules, ...acceptanceRules],
   });
 }

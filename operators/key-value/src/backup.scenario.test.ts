@@ -1,4 +1,4 @@
-/** Backups of an engine that brings nothing but its three short files. */
+/** Backups of an engine that brings nothing but its two short files. */
 import { Backup, BackupStore } from "@setpoint/data-service";
 import { minutes, seconds } from "setpoint";
 import { Pod } from "setpoint/kinds";

@@ -1,6 +1,7 @@
 /** The half of the engine that runs in transfer pods. A snapshot is one line of JSON: a revision and keys. */
 import { get } from "node:http";
 import type { IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { type EngineAgent, InvalidSnapshotError } from "@setpoint/data-service/agent";
 import { z } from "zod";
 
@@ -15,8 +16,8 @@ export const keyValueAgent: EngineAgent = {
     return { data: passing(response, facts), facts: facts.promise };
   },
   async verify(data) {
-    const text = await textOf(data);
-    return { dataBytes: Buffer.byteLength(text), position: String(parsed(text).revision) };
+    const line = await text(data);
+    return { dataBytes: Buffer.byteLength(line), position: String(parsed(line).revision) };
   },
 };
 
@@ -26,9 +27,9 @@ async function* passing(
   facts: PromiseWithResolvers<{ engineVersion: string; position: string }>,
 ): AsyncGenerator<Uint8Array> {
   try {
-    const text = await textOf(response);
-    const { version, revision } = parsed(text);
-    yield Buffer.from(text);
+    const line = await text(response);
+    const { version, revision } = parsed(line);
+    yield Buffer.from(line);
     facts.resolve({ engineVersion: version, position: String(revision) });
   } catch (error) {
     facts.reject(error);
@@ -40,15 +41,9 @@ function request(url: string, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => void get(url, { signal }, resolve).on("error", reject));
 }
 
-async function textOf(data: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const part of data) parts.push(part);
-  return Buffer.concat(parts).toString();
-}
-
-function parsed(text: string): z.infer<typeof snapshot> {
+function parsed(line: string): z.infer<typeof snapshot> {
   try {
-    return snapshot.parse(JSON.parse(text));
+    return snapshot.parse(JSON.parse(line));
   } catch (cause) {
     throw new InvalidSnapshotError("the snapshot is not one line of JSON with version, revision and keys", { cause });
   }

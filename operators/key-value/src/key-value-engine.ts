@@ -1,7 +1,13 @@
 /** The half of the engine that the operator calls. */
-import type { EngineControl, Rights, UserAdministration, UserCredentials } from "@setpoint/data-service";
+import {
+  type EngineControl,
+  preparedClaim,
+  type Rights,
+  type UserAdministration,
+  type UserCredentials,
+} from "@setpoint/data-service";
 import { KeyValueStore } from "./key-value-store.ts";
-import { preparedClaim, serverImage, serverPort, serverUser } from "./resources.ts";
+import { firstClaim, serverImage, serverPort, serverUser } from "./resources.ts";
 
 /** What a server can do about its users. */
 export interface KeyValueUsers {
@@ -45,7 +51,7 @@ const engine: EngineControl<KeyValueStore> = {
     image: serverImage(store),
     command: ["key-value-server", "restore", snapshotFile, claimFolder],
     user: serverUser,
-    claim: preparedClaim(store, restoreId),
+    claim: preparedClaim(store, firstClaim(store), restoreId),
   }),
   // The spec was checked by the server when the Restore was created, or is refused by it now.
   newInstance: (name, namespace, spec) => KeyValueStore({ name, namespace, spec }),

@@ -1,15 +1,13 @@
 /** The kind KeyValueStore: one pod that serves a file of keys. */
+import { dataClaimStatus } from "@setpoint/data-service";
 import { age, conditions, defineKind, type ObjectOf } from "setpoint";
 import { z } from "zod";
 
 const status = z.object({
   observedGeneration: z.int().optional(),
   serving: z.boolean(),
-  claim: z.string().optional().describe("The claim with the data."),
-  previousClaim: z.string().optional().describe("The claim from before a restore in place."),
-  restored: z.string().optional().describe("The restore whose data it has."),
-  stoppedFor: z.string().optional().describe("The restore that it has stopped for."),
   podIP: z.string().optional(),
+  ...dataClaimStatus,
   conditions: conditions().optional(),
 });
 

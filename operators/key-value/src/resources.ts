@@ -1,4 +1,4 @@
-/** The pod and the claims of a KeyValueStore; pure. */
+/** The pod and the claim of a KeyValueStore; pure. */
 import { planNamed } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
@@ -13,30 +13,14 @@ export function serverImage({ spec }: KeyValueStore): string {
   return `key-value.invalid/server:${spec.version}`;
 }
 
-/** The claim for the data of a restore, or the first one. */
-export function keyValueClaim({ metadata, spec }: Stored<KeyValueStore>, restoreId?: string): PersistentVolumeClaim {
-  const { name, namespace = "" } = metadata;
+/** The claim of a new store. */
+export function firstClaim({ metadata, spec }: Stored<KeyValueStore>): PersistentVolumeClaim {
   const storage = spec.storage ?? planNamed(keyValuePlans, spec.plan)?.gives ?? "1Gi";
   return PersistentVolumeClaim({
-    name: restoreId === undefined ? `data-${name}` : `data-${name}-${restoreId}`,
-    namespace,
+    name: `data-${metadata.name}`,
+    namespace: metadata.namespace ?? "",
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } },
   });
-}
-
-/** The same, owned by the store although another controller creates it. */
-export function preparedClaim(store: Stored<KeyValueStore>, restoreId: string): PersistentVolumeClaim {
-  const claim = keyValueClaim(store, restoreId);
-  const { apiVersion, kind, metadata } = store;
-  const owner = {
-    apiVersion,
-    kind,
-    name: metadata.name,
-    uid: metadata.uid,
-    controller: true,
-    blockOwnerDeletion: true,
-  };
-  return { ...claim, metadata: { ...claim.metadata, ownerReferences: [owner] } };
 }
 
 export function serverPod(store: Stored<KeyValueStore>, claimName: string): Pod {

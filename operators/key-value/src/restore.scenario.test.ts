@@ -1,4 +1,4 @@
-/** Restores of an engine that brings nothing but its three short files. */
+/** Restores of an engine that brings nothing but its two short files. */
 import { Backup, Restore } from "@setpoint/data-service";
 import { minutes, seconds } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
@@ -136,6 +136,22 @@ describe("a restore in place", () => {
     await world.settled();
     expect(await claims(stage)).toEqual([`data-orders-${status?.id}`]);
     expect(server.keys("orders")).toEqual({ a: "1" });
+    await world.expectQuiet();
+  });
+
+  test("deletes the volumes from before an earlier one too", async () => {
+    const stage = await setUp(12);
+    const { world } = stage;
+    await using _ = world;
+    await world.apply(inPlace("back", { keepPreviousFor: "1h" }));
+    await world.settled();
+    await world.apply(inPlace("again", { keepPreviousFor: "1m" }));
+    await world.settled();
+    expect(await claims(stage)).toHaveLength(3);
+    await world.run(minutes(2));
+    await world.settled();
+    const { id } = (await world.get(Restore, "again")).status ?? {};
+    expect(await claims(stage)).toEqual([`data-orders-${id}`]);
     await world.expectQuiet();
   });
 

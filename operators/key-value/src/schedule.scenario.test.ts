@@ -1,4 +1,4 @@
-/** Plans and drills of an engine that brings nothing but its three short files. */
+/** Plans and drills of an engine that brings nothing but its two short files. */
 import { Backup, BackupPlan, Restore, RestoreDrill } from "@setpoint/data-service";
 import { minutes, seconds } from "setpoint";
 import { Pod } from "setpoint/kinds";

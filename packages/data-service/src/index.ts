@@ -10,7 +10,8 @@ export type { ExternalInstance } from "./kinds/external-instance.ts";
 export { externalInstance } from "./kinds/external-instance.ts";
 export type { InstanceReference } from "./kinds/instance.ts";
 export { instanceReference } from "./kinds/instance.ts";
-export { dataServiceControllers, dataServicePermissions, dataServiceWrites } from "./controllers.ts";
+export type { DataServiceInit } from "./data-service-operator.ts";
+export { defineDataService } from "./data-service-operator.ts";
 export type { ControllerOptions } from "./transfer/controller-options.ts";
 export type { Mount } from "./transfer/store-mounts.ts";
 export { agentMounts, restricted, securedPod } from "./transfer/transfer-pod.ts";
@@ -30,6 +31,13 @@ export type {
   UserAdministration,
   UserCredentials,
 } from "./engine/control.ts";
+
+// the claim with the data, for engines whose server runs on one
+export { dataClaimStatus } from "./data-claim/data-claim-status.ts";
+export type { DataClaimStatus } from "./data-claim/data-claim-status.ts";
+export type { DataClaim } from "./data-claim/data-claim.ts";
+export { ensureDataClaim, observeDataClaim, preparedClaim } from "./data-claim/data-claim.ts";
+export type { DataClaimDecision } from "./data-claim/decide-data-claim.ts";
 
 // certificates
 export type { CertificateFacts, CertificateIssuer, KeyPair, IssuerPorts } from "./tls/certificate-issuer.ts";
@@ -53,8 +61,6 @@ export { readPlans } from "./plans/plans-file.ts";
 
 // bindings
 export { instanceAccess } from "./binding/instance-access.ts";
-export type { EngineWithUsers } from "./binding/observe-binding.ts";
-export { serviceBindingRules, serviceBindings } from "./binding/service-bindings.ts";
 export { serviceBindingOperator } from "./binding/projection/workload-bindings.ts";
 
 // operations and maintenance windows
@@ -63,7 +69,6 @@ export type { MaintenanceWindow, WindowState } from "./operations/maintenance-wi
 export { isOpen, maintenanceWindows, windowRefusal, windowState } from "./operations/maintenance-window.ts";
 export type { OperationReport } from "./operations/operation-step.ts";
 export type { EngineOperations, OperationRequest } from "./operations/operations.ts";
-export { operationRules, operations } from "./operations/operations.ts";
 
 // fencing
 export type { FencingDecision, SeenFencing } from "./fencing/decide-fencing.ts";
@@ -81,7 +86,6 @@ export type { FencingSpec, FencingStatus } from "./fencing/fencing-fields.ts";
 export { fencingSpec, fencingStatus } from "./fencing/fencing-fields.ts";
 
 // acceptance tests
-export { acceptanceRules, acceptanceRuns } from "./acceptance/acceptance-runs.ts";
 export type { EngineAcceptance, SpecChange } from "./acceptance/engine-acceptance.ts";
 export type { AcceptanceCheckName } from "./kinds/acceptance-check-names.ts";
 export { AcceptanceRun } from "./kinds/acceptance-run.ts";

@@ -33,6 +33,17 @@ test("permissions follow from what the controllers declare", () => {
   ]);
 });
 
+test("of further permissions a role gets those that the controllers do not have", () => {
+  const permissions = [
+    { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "deletecollection"] },
+    { apiGroups: [""], resources: ["configmaps"], verbs: ["create"] },
+    { apiGroups: [""], resources: ["configmaps", "secrets"], verbs: ["get"] },
+    { nonResourceURLs: ["/metrics"], verbs: ["get"] },
+  ];
+  const { rules } = defineOperator({ name: "candy", controllers: [candies], permissions });
+  expect(rules.slice(5)).toEqual([{ ...permissions[0], verbs: ["deletecollection"] }, permissions[2], permissions[3]]);
+});
+
 test("a cleanup adds the permission to write finalizers", () => {
   const cleaning = controller(Candy, { reconcile: async () => {}, cleanup: async () => {} });
   const { rules } = defineOperator({ name: "candy", controllers: [cleaning] });

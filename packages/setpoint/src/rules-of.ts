@@ -9,7 +9,10 @@ export type WriteVerb = "create" | "patch" | "delete";
 const reading = ["get", "list", "watch"];
 const writing: readonly WriteVerb[] = ["create", "patch", "delete"];
 
-/** What a set of controllers must be allowed, derived from what they declare; one rule a resource. */
+/**
+ * What a set of controllers must be allowed, derived from what they declare; one rule a resource. Of
+ * `more` it takes what the others do not allow, so that a role grants each right once.
+ */
 export function rulesOf(
   controllers: readonly ControllerDefinition[],
   writes: ReadonlyMap<KindRef, readonly WriteVerb[]>,
@@ -27,7 +30,7 @@ export function rulesOf(
   return [
     ...rules.list(),
     { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
-    ...more,
+    ...more.flatMap((rule) => rules.missing(rule)),
   ];
 }
 
@@ -54,6 +57,15 @@ class RuleTable {
     const entry = this.#verbs.get(key) ?? { group: kind.group, resource, verbs: new Set() };
     for (const verb of verbs) entry.verbs.add(verb);
     this.#verbs.set(key, entry);
+  }
+
+  /** The rule with the verbs that nothing allows yet; nothing when there are none. */
+  missing(rule: PolicyRule): readonly PolicyRule[] {
+    const { apiGroups = [], resources = [] } = rule;
+    const keys = apiGroups.flatMap((group) => resources.map((resource) => groupResource({ group, resource })));
+    const isAllowed = (verb: string): boolean => keys.every((key) => this.#verbs.get(key)?.verbs.has(verb) === true);
+    const verbs = keys.length === 0 ? rule.verbs : rule.verbs.filter((verb) => !isAllowed(verb));
+    return verbs.length === 0 ? [] : [{ ...rule, verbs }];
   }
 
   list(): readonly PolicyRule[] {

@@ -32,6 +32,7 @@ class LongestFirst extends BaseSequencer {
 
 const newerEtcd = ["e2e/etcd36/**/*.test.ts", "e2e/etcd-logins/**/*.test.ts"];
 const long = ["e2e/*.long.test.ts"];
+const gcs = ["e2e/gcs/**/*.test.ts"];
 
 const project = (name: string, include: string[], timeout: number, fileParallelism = true) => ({
   resolve,
@@ -83,13 +84,15 @@ export default defineConfig({
       project("laws", ["{packages,operators}/*/src/**/*.laws.scenario.test.ts"], 300_000, false),
       project(
         "e2e",
-        ["e2e/**/*.test.ts", ...[...newerEtcd, ...long, "e2e/attack/**"].map((each) => `!${each}`)],
+        ["e2e/**/*.test.ts", ...[...newerEtcd, ...long, ...gcs, "e2e/attack/**"].map((each) => `!${each}`)],
         300_000,
       ),
       // A minute and more each: only `npm test -- --all` runs them.
       project("long", long, 300_000),
       // Minutes of real etcd, and releases that are built first: outside of the gate.
       project("etcd", newerEtcd, 600_000),
+      // A server that takes minutes to build at the first run: outside of the gate.
+      project("gcs", gcs, 1_800_000),
       project("attack", ["e2e/attack/**/*.test.ts", "!**/*.load.test.ts"], 300_000),
       // These measure latency and memory of a server under load, so they run one after the other.
       project("attack-load", ["e2e/attack/**/*.load.test.ts"], 300_000, false),

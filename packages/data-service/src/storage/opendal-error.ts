@@ -15,6 +15,9 @@ const full = /os error (28|122)\b|InsufficientStorage|QuotaExceeded|StorageFull|
 const forbidden = /os error (1|13|20|21|30)\b/;
 /** Something that was written late is in a folder that is to be deleted; the next attempt deletes it, too. */
 const filledMeanwhile = /DirectoryNotEmpty|os error 39\b/;
+/** What token services answer to a login that they refuse (RFC 6749, 5.2), and keys that are none. */
+const refusedLogin =
+  /LoadCredential.*("error"\s*:\s*"(invalid_\w+|unauthorized_client|access_denied)"|InvalidKeyFormat|os error 2\b)/s;
 const detailLengthMax = 160;
 
 /**
@@ -30,7 +33,7 @@ export function translateOpendalError(error: unknown, action: string, place: str
 
 /** The same call gets the same answer again. */
 function isLasting(text: string): boolean {
-  if (forbidden.test(text)) return true;
+  if (forbidden.test(text) || refusedLogin.test(text)) return true;
   if (filledMeanwhile.test(text)) return false;
   const status = Number(/\bstatus: (\d{3})/.exec(text)?.[1] ?? 0);
   return status >= 400 && status < 500 && ![408, 409, 423, 425, 429].includes(status);
@@ -67,7 +70,7 @@ function advice(reason: TransferReason): string {
 
 function parseOpendalError(text: string): ParsedError {
   const kind = /^(\w+) \(\w+\)/.exec(text)?.[1] ?? "Unexpected";
-  const answer = answerOf(text) ?? sourceOf(text);
+  const answer = answerOf(text) ?? loginAnswerOf(text) ?? sourceOf(text);
   return { kind, detail: answer === undefined ? kind : `${kind}, ${answer}` };
 }
 
@@ -77,6 +80,14 @@ function answerOf(text: string): string | undefined {
   const status = /\bstatus: (\d{3})/.exec(text)?.[1];
   const facts = [code, status === undefined ? undefined : `HTTP ${status}`].filter((fact) => fact !== undefined);
   return facts.length === 0 ? undefined : `the store answered ${facts.join(", ")}`;
+}
+
+/** The code that a token service answered, and no word of its own: it may repeat parts of the login. */
+function loginAnswerOf(text: string): string | undefined {
+  const [, answer] = /LoadCredential.*exchange token failed:(.*)/s.exec(text) ?? [];
+  if (answer === undefined) return undefined;
+  const code = /"error"\s*:\s*"([a-z_]+)"/.exec(answer)?.[1];
+  return `the token service refused the login${code === undefined ? "" : `: ${code}`}`;
 }
 
 /** The last cause, such as that of the operating system. */

@@ -168,15 +168,20 @@ function opendalStorage(operator: Operator, place: string, prefix: string): Back
         checkPath(path);
         return sizeOf(operator, base + path);
       }),
-    list: (folder, signal) =>
-      call(`list "${folder}"`, signal, async () => {
-        checkPath(folder);
-        const entries = await operator.list(`${base}${folder}/`, { recursive: true });
+    async list(folder, signal) {
+      checkPath(folder);
+      const options = { recursive: true };
+      try {
+        const entries = await call(`list "${folder}"`, signal, () => operator.list(`${base}${folder}/`, options));
         return entries
           .map((entry) => entry.path().slice(base.length))
           .filter((path) => !path.endsWith("/"))
           .toSorted();
-      }),
+      } catch (error) {
+        // A folder that is missing has no entries; GCS answers so for a missing bucket.
+        throw asRefusal(error);
+      }
+    },
     async delete(path, signal) {
       checkPath(path.replace(/\/$/, ""));
       await call(`delete "${path}"`, signal, () => operator.delete(base + path));

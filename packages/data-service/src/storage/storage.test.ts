@@ -49,6 +49,8 @@ test("opening a folder writes nothing into it, so that it may be mounted for rea
   expect(readdirSync(join(empty, "pre/fix/x"))).toEqual(["1"]);
 });
 
+const login =
+  "Unexpected (temporary) at list, context: { called: reqsign::LoadCredential } => loading credential to sign http request, source:";
 const context =
   'context: { uri: http://h/b?X-Signature=canary, response: Parts { status: 400, headers: {"x": "canary"} } }';
 test.each([
@@ -79,6 +81,10 @@ test.each([
     "StoreUnreachable",
   ],
   ["Unexpected (permanent) at delete, context: { } => Directory not empty (os error 39)", "StoreUnreachable"],
+  [`${login} exchange token failed: {"error": "invalid_grant", "error_description": "canary"}`, "StoreRefused"],
+  [`${login} exchange token failed: <html>502 canary</html>`, "StoreUnreachable"],
+  [`${login} InvalidKeyFormat`, "StoreRefused"],
+  [`${login} error sending request for url (https://oauth2.googleapis.com/token)`, "StoreUnreachable"],
   ["something else", "StoreUnreachable"],
 ])("%s is %s", (text, reason) => {
   const error = translateOpendalError(new Error(text), "write", "the store");

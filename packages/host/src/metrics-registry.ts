@@ -172,6 +172,7 @@ function writeLabels(labels: MetricLabels = {}): string {
 }
 
 function escaped(value: string): string {
+  if (!/[\\\n"]/.test(value)) return value;
   return value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
 }
 

@@ -57,8 +57,7 @@ export class ContextCalls {
 
   #followed(name: string, call: AnyCall): AnyCall {
     const followed: AnyCall = (...args) => {
-      const site = { stack: "" };
-      Error.captureStackTrace(site, followed);
+      const site = callSite(followed);
       const answer = call(...args);
       this.#pending.add(answer);
       return this.#answered(answer, () => ({
@@ -153,6 +152,19 @@ function describeCall(name: string, argument: unknown): string {
   return kind === undefined || metadata?.name === undefined
     ? `${name}()`
     : `${name}() of ${kind} "${storeKey({ ...metadata, name: metadata.name })}"`;
+}
+
+/** Enough to name the author's line and what called it; a frame that is not captured costs nothing. */
+const framesMax = 4;
+
+/** The stack of the code that called `followed`; its text is made when it is read. */
+function callSite(followed: AnyCall): { readonly stack: string } {
+  const site = { stack: "" };
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = framesMax;
+  Error.captureStackTrace(site, followed);
+  Error.stackTraceLimit = stackTraceLimit;
+  return site;
 }
 
 function framesOf(stack: string): string {

@@ -166,7 +166,8 @@ export class StatusWriter {
         : !isComplete && !this.#conditions.has(each.type),
     );
     const derived = this.#derived(said, kept);
-    const own = completeConditions([...said, ...derived], before, generation, timestamp(clock));
+    const stated = [...said, ...derived];
+    const own = stated.length === 0 ? [] : completeConditions(stated, before, generation, timestamp(clock));
     if (derived.length === 0) return { fields, said: own, kept };
     const isOwn = new Set(own.map(({ type }) => type));
     return { fields, said: own, kept: kept.filter(({ type }) => !isOwn.has(type)) };

@@ -1,5 +1,5 @@
 /** The kind EtcdCluster: what a user asks for, and what the operator reports. */
-import { fencingSpec, fencingStatus, maintenanceWindows } from "@setpoint/data-service";
+import { fencingSpec, fencingStatus, maintenanceWindows, plannedSteps } from "@setpoint/data-service";
 import { age, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { duration, quantity } from "setpoint/kinds";
 import { z } from "zod";
@@ -233,18 +233,7 @@ const status = z.object({
     .optional()
     .describe("The restore whose data the members have, and what the cluster was before it."),
   restarting: z.string().optional().describe("The member that restarts to get changes of plan, pod and options."),
-  plannedSteps: z
-    .array(
-      z.object({
-        action: z.string(),
-        member: z.string().optional(),
-        reason: z.string(),
-        interruption: z.string().describe("What clients notice."),
-        noReturn: z.string().optional().describe("Why there is no way back after this step."),
-      }),
-    )
-    .optional()
-    .describe("With `dryRun`: the steps that the change would take, in their order."),
+  plannedSteps: plannedSteps.describe("With `dryRun`: the steps that the change would take, in their order."),
   waitingFor: z
     .object({ what: z.string(), since: z.string(), nextTry: z.string().optional() })
     .optional()

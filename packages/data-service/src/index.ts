@@ -1,6 +1,8 @@
 /** What all operators of data services share; see the README of the package. */
 export { Backup } from "./kinds/backup.ts";
 export { BackupPlan } from "./kinds/backup-plan.ts";
+export type { PlannedStep } from "./kinds/planned-step.ts";
+export { plannedSteps } from "./kinds/planned-step.ts";
 export { Restore } from "./kinds/restore.ts";
 export { RestoreDrill } from "./kinds/restore-drill.ts";
 export { BackupStore } from "./kinds/backup-store.ts";

@@ -57,13 +57,8 @@ export const promiseMutants: readonly PromiseMutant[] = [
   {
     id: "restore-without-verification",
     bug: "a restore in place stops the instance before its source is verified",
-    file: `${dataService}/restore/decide-restore.ts`,
-    edits: [
-      [
-        '"Verifying", "the source is verified before anything is changed"',
-        'restore.spec.inPlace === undefined ? "Verifying" : "SavingPresent", "the instance makes room"',
-      ],
-    ],
+    file: `${dataService}/restore/restore-steps.ts`,
+    edits: [['const inPlace = ["Verifying", ', "const inPlace = ["]],
     test: restores,
     named: "from a damaged backup touches nothing",
   },

@@ -56,7 +56,9 @@ function storeOperator(): Operator {
         return awaitChange();
       }
       await apply(ConfigMap({ name: `${name}-0`, data: { version: spec.version } }));
-      await write({ observedGeneration: generation, version: spec.version });
+      const first = { action: "CreateMember", member: `${name}-0`, reason: "there is none", interruption: "none" };
+      const plannedSteps = name === "listed" ? [first] : undefined;
+      await write({ observedGeneration: generation, version: spec.version, plannedSteps });
       return awaitChange();
     },
   });
@@ -127,6 +129,14 @@ test("a new object shows what its operator creates", async () => {
   const text = textOf(await planOf(manifest("fresh", { version: "1.0" })));
   expect(text).toContain("+ Store default/fresh\n    from store.yaml\n");
   expect(text).toContain("+ ConfigMap default/fresh-0\n    patch by store of default/fresh\n");
+});
+
+test("a new object shows the steps that its operator reports without a dry run", async () => {
+  const text = textOf(await planOf(manifest("listed", { version: "1.0" })));
+  expect(text).toContain(
+    "  + spec.version: 1.0\n  + spec.size: 1\n  + spec.dryRun: false\n  Steps, in this order:\n    1. CreateMember listed-0: there is none\n",
+  );
+  expect(text).not.toContain("status.");
 });
 
 test("an object that the server would refuse is reported with its file", async () => {

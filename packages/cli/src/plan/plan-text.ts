@@ -3,7 +3,7 @@ import { isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { PretendedObject } from "@setpoint/client";
 import { changesOnlyTimes, fieldDiff, type FieldChange } from "./field-diff.ts";
 import { isDryRun } from "./given-objects.ts";
-import { plannedStepsOf, stepLines, type PlannedStep } from "./planned-steps.ts";
+import { listsSteps, plannedStepsOf, stepLines, type PlannedStep } from "./planned-steps.ts";
 import type { ExplainedWrite, OutsideChange, Plan, Unreached } from "./run-plan.ts";
 
 export interface PlanTextOptions {
@@ -43,7 +43,7 @@ function describe(entry: PretendedObject, writes: readonly ExplainedWrite[]): re
   const fields = saysStatus ? all : all.filter(({ path }) => !path.startsWith("status"));
   const given = own.filter(({ file }) => file !== undefined);
   const title = titleOf(shown);
-  if (change === "change" && given.length > 0 && isDryRun(shown)) {
+  if (given.length > 0 && (change === "change" ? isDryRun(shown) : listsSteps(shown))) {
     const decided = decidedFields(fields, given);
     const steps = plannedStepsOf(shown);
     return decided.length === 0 && steps.length === 0 ? [] : [{ change, title, fields: decided, writes: given, steps }];

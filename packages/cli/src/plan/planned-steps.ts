@@ -32,6 +32,11 @@ export function plansItsSteps(operator: Operator, object: UnstructuredObject): b
   });
 }
 
+/** Whether the operator reports the steps of the object, also without a dry run, as for a Restore. */
+export function listsSteps(object: UnstructuredObject): boolean {
+  return Array.isArray(at(object, "status", "plannedSteps"));
+}
+
 /** The steps of the state that the object now asks for; a text says why they are not known. */
 export function plannedStepsOf(object: UnstructuredObject): readonly PlannedStep[] | string {
   const isObserved = at(object, "status", "observedGeneration") === object.metadata.generation;

@@ -2,6 +2,7 @@
 import { act, rest, type Step, wait } from "setpoint";
 import type { StoredBackup } from "../agent/request.ts";
 import type { Backup } from "../kinds/backup.ts";
+import type { PlannedStep } from "../kinds/planned-step.ts";
 import { type AttemptState, type AttemptStep, nextAttemptStep, retryLater, transferName } from "../transfer/attempt.ts";
 import { timestampAt } from "@setpoint/host";
 import { isFinished, otherWriter, type SeenBackup, taskOf } from "./seen-backup.ts";
@@ -34,9 +35,25 @@ export function decideBackup(seen: SeenBackup): BackupDecision {
     ...withoutConditions(backup.status ?? { phase: "Pending", startedAt: timestampAt(nowMs) }),
     observedGeneration: backup.metadata.generation,
   };
-  if (isFinished(backup)) return { status, step: rest() };
+  const decision = decideOn(seen, status);
+  return { ...decision, status: { ...decision.status, plannedSteps: plannedSteps(backup, decision.status) } };
+}
+
+function decideOn(seen: SeenBackup, status: BackupStatus): BackupDecision {
+  if (isFinished(seen.backup)) return { status, step: rest() };
   const refusal = seen.external?.refusal;
   return refusal === undefined ? transferring(seen, status) : failed(seen, status, refusal);
+}
+
+/** While it is going on; one that waits has no steps yet. */
+function plannedSteps({ spec: { instance, store } }: Backup, { phase }: BackupStatus): PlannedStep[] | undefined {
+  if (phase !== "Running" && phase !== "Verifying") return undefined;
+  const data = `the data of ${instance.kind} "${instance.name}"`;
+  const reason =
+    phase === "Running"
+      ? `a snapshot of ${data} is written to BackupStore "${store}" and read back`
+      : `what BackupStore "${store}" has of ${data} is read back`;
+  return [{ action: phase === "Running" ? "TakeBackup" : "VerifyBackup", reason, interruption: "none" }];
 }
 
 function withoutConditions(whole: NonNullable<Backup["status"]>): BackupStatus {

@@ -3,6 +3,7 @@ import { age, conditions, defineKind, type ObjectOf, rule } from "setpoint";
 import { z } from "zod";
 import { externalInstance } from "./external-instance.ts";
 import { instanceReference } from "./instance.ts";
+import { plannedSteps } from "./planned-step.ts";
 
 const spec = z.object({
   instance: instanceReference,
@@ -49,6 +50,7 @@ const status = z.object({
   sha256: z.string().optional().describe("The SHA-256 of the data before encryption, in hexadecimal."),
   encryptionKey: z.string().optional().describe("The name of the key that it is encrypted with."),
   verifiedAt: z.string().optional().describe("When the stored data were last read back and found complete."),
+  plannedSteps: plannedSteps.describe("The steps from the present one to the end, in their order."),
   conditions: conditions().optional(),
 });
 

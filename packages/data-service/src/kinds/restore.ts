@@ -3,6 +3,7 @@ import { age, conditions, defineKind, field, type ObjectOf, rule } from "setpoin
 import { duration, exactlyOneOf, preserved } from "setpoint/kinds";
 import { z } from "zod";
 import { instanceReference } from "./instance.ts";
+import { plannedSteps } from "./planned-step.ts";
 
 const name = z.string().min(1).max(253);
 
@@ -79,6 +80,7 @@ const status = z.object({
   failure: z.string().optional().describe("Why the restore goes back to the previous data."),
   recoverySeconds: z.int().optional().describe("From the start of the restore until the instance served."),
   previousKeptUntil: z.string().optional().describe("When the volumes from before are deleted."),
+  plannedSteps: plannedSteps.describe("The steps from the present one to the end, in their order."),
   conditions: conditions().optional(),
 });
 

@@ -8,6 +8,7 @@ import { isFinished } from "../backup/seen-backup.ts";
 import type { RestoreMark } from "../engine/restore-mark.ts";
 import type { Restore } from "../kinds/restore.ts";
 import { type AttemptStep, nextAttemptStep } from "../transfer/attempt.ts";
+import { phaseAfter, type RestorePhase, restoreSteps } from "./restore-steps.ts";
 import {
   isRestoreFinished,
   restoreIdOf,
@@ -38,8 +39,6 @@ export interface RestoreDecision {
   readonly step: RestoreStep;
 }
 
-type Phase = RestoreStatus["phase"];
-
 /** How often something is checked whose changes a watch shows too. */
 const checkMs = 5_000;
 /**
@@ -50,6 +49,11 @@ const observedMsMin = 60_000;
 const noAttempt = { attempt: undefined, retryAt: undefined, transferUID: undefined };
 
 export function decideRestore(seen: SeenRestore): RestoreDecision {
+  const { status, step } = decide(seen);
+  return { status: { ...status, plannedSteps: restoreSteps(seen.restore, status.phase) }, step };
+}
+
+function decide(seen: SeenRestore): RestoreDecision {
   const status = statusOf(seen);
   if (isRestoreFinished(seen.restore)) return { status, step: afterEnd(seen, status) };
   return phases[status.phase](seen, status);
@@ -69,7 +73,7 @@ function statusOf({ restore, nowMs }: SeenRestore): RestoreStatus {
 
 type Decide = (seen: SeenRestore, status: RestoreStatus) => RestoreDecision;
 
-const phases: Readonly<Record<Phase, Decide>> = {
+const phases: Readonly<Record<RestorePhase, Decide>> = {
   Pending: pending,
   Verifying: verifying,
   SavingPresent: savingPresent,
@@ -108,7 +112,7 @@ function pending(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
     object: source.stored?.object ?? object,
     ...{ sha256, encryptionKey, position, takenAt },
   };
-  return next(seen, { ...status, ...found }, "Verifying", "the source is verified before anything is changed");
+  return next(seen, { ...status, ...found }, "the source is verified before anything is changed");
 }
 
 function verifying(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
@@ -117,9 +121,9 @@ function verifying(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
     if (refusal !== undefined) return failed(seen, status, refusal);
     const facts = { sha256: backup?.sha256, position: backup?.position, takenAt: backup?.takenAt };
     const known = { ...status, ...facts, encryptionKey: backup?.encryptionKey };
-    if (seen.restore.spec.newInstance !== undefined)
-      return next(seen, known, "Preparing", "the source is verified; the new instance gets its data");
-    return next(seen, known, "SavingPresent", "the source is verified; the present data are backed up");
+    const isNew = seen.restore.spec.newInstance !== undefined;
+    const then = isNew ? "the new instance gets its data" : "the present data are backed up";
+    return next(seen, known, `the source is verified; ${then}`);
   });
 }
 
@@ -131,7 +135,7 @@ function savingPresent(seen: SeenRestore, status: RestoreStatus): RestoreDecisio
   const name = safetyBackupName(restore);
   const instanceUID = target.uid;
   const stop = (message: string, saved?: string): RestoreDecision =>
-    next(seen, { ...status, instanceUID, safetyBackup: saved }, "Stopping", message);
+    next(seen, { ...status, instanceUID, safetyBackup: saved }, message);
   if (safetyBackup === undefined && !target.state.serving)
     return stop("the instance does not serve, so its present data are kept as volumes only");
   if (safetyBackup === undefined) {
@@ -154,7 +158,7 @@ function stopping(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
   const marked = ensureMark(seen, status, "stop");
   if (marked !== undefined) return marked;
   if (target.state.stoppedFor === status.id)
-    return next(seen, status, "Preparing", "all members have stopped; a volume gets the restored data");
+    return next(seen, status, "all members have stopped; a volume gets the restored data");
   return late(seen, status) ?? waiting(status, `the members are stopping${because(target.state.waitingFor)}`);
 }
 
@@ -183,7 +187,7 @@ function preparing(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
       status: known,
       step: act<RestoreActions, "discardClaim">("discardClaim", {}, "a failed attempt has left data"),
     };
-  return transferring(seen, known, "prepare", () => next(seen, known, "Starting", "the volume has the restored data"));
+  return transferring(seen, known, "prepare", () => next(seen, known, "the volume has the restored data"));
 }
 
 function starting(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
@@ -201,7 +205,7 @@ function starting(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
   const keptMs = restore.spec.inPlace === undefined ? undefined : nowMs + parseDuration(restore.spec.keepPreviousFor);
   const done: RestoreStatus = {
     ...status,
-    phase: "Succeeded",
+    phase: phaseAfter(restore, status.phase),
     message: undefined,
     finishedAt: now,
     stepStartedAt: now,
@@ -314,7 +318,12 @@ function startTransfer(
   return { status: { ...status, message }, step };
 }
 
-function next({ nowMs }: SeenRestore, status: RestoreStatus, phase: Phase, message: string): RestoreDecision {
+/** The present phase has succeeded. */
+function next(seen: SeenRestore, status: RestoreStatus, message: string): RestoreDecision {
+  return enter(seen, status, phaseAfter(seen.restore, status.phase), message);
+}
+
+function enter({ nowMs }: SeenRestore, status: RestoreStatus, phase: RestorePhase, message: string): RestoreDecision {
   const stepStartedAt = timestampAt(nowMs);
   return { status: { ...status, ...noAttempt, phase, message, stepStartedAt }, step: wait(message, 0) };
 }
@@ -339,7 +348,7 @@ function late(seen: SeenRestore, status: RestoreStatus): RestoreDecision | undef
 function failed(seen: SeenRestore, status: RestoreStatus, failure: string): RestoreDecision {
   const isTouched = ["Stopping", "Preparing", "Starting"].includes(status.phase);
   const canGoBack = seen.restore.spec.inPlace !== undefined && lostTarget(seen, status) === undefined;
-  if (isTouched && canGoBack) return next(seen, { ...status, failure }, "RollingBack", failure);
+  if (isTouched && canGoBack) return enter(seen, { ...status, failure }, "RollingBack", failure);
   return end(seen, status, failure);
 }
 

@@ -119,6 +119,7 @@ async function readRecord(
     });
   } catch (error) {
     context.signal.throwIfAborted();
+    context.controller.cannotReach(`EtcdCluster "${destination.metadata.name}" for the record of the mirror`);
     return { unread: error instanceof Error ? error.message : String(error) };
   }
   return { record: parseRecord(text) };

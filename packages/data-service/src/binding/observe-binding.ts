@@ -84,6 +84,9 @@ async function observeWith<Instance extends KubeObject>(
     return { ...seen, logins: recorded, remainingMs: {}, ...unproven };
   const login = publishedCredentials(seen) ?? secret.login;
   const refused = await refusalOf(object, login, context, engine);
+  // In a dry run outside of the cluster, silence says nothing about a login that works.
+  if (refused !== undefined && published.state === "Active")
+    context.controller.cannotReach(`${engine.kind.kind} "${object.metadata.name}" as user "${login.user}"`);
   const proven = refused === undefined;
   const outdated = proven ? await outdatedIn(binding, object, secret.secret, login, context, engine) : [];
   const keeperOutdated =

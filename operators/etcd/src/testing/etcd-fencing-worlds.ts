@@ -123,10 +123,11 @@ export const worlds: readonly StoryInit[] = [
     release,
   ),
   story(
-    "a majority is fenced with consent, and released",
+    "a majority is fenced with consent, stays fenced without it, and is released",
     given(cluster),
     fence("the leader", leader),
     fence("a follower, too, with consent", (present) => [...fenced(present), ...follower(present)], true),
+    fence("the same members, and takes the consent back", fenced),
     run(minutes(1)),
     release,
   ),
@@ -146,6 +147,8 @@ const stopsMember: ReadonlySet<FaultKind> = new Set(["E1", "E8", "E9"]);
 
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
+  // A cluster rests for a day in another module.
+  quietMs: minutes(3),
   oracles: excuseFaults(allOracles, {
     converges: losesVolume,
     "same end as without faults": ({ kind }) => stopsMember.has(kind),

@@ -7,7 +7,7 @@ import { EtcdCluster as Clusters } from "../etcd-cluster.ts";
 
 /** The model of etcd must be that of the same run. */
 export function fencingLaws(etcd: EtcdModel): readonly Oracle[] {
-  return [fencedMembersAreKept(etcd), quorumNeedsConsent(etcd), fencedAsTheSpecSays(etcd)];
+  return [fencedMembersAreKept(etcd), acceptedMembersStayFenced(), quorumNeedsConsent(etcd), fencedAsTheSpecSays(etcd)];
 }
 
 /** The operator deletes no volume of a fenced member, and removes no fenced member from etcd. */
@@ -22,6 +22,24 @@ function fencedMembersAreKept(etcd: EtcdModel): Oracle {
           // The names of removed members are those from before the call.
           for (const { id, name } of newest(etcd)?.data.members.values() ?? []) names.set(id, name);
           return found !== undefined && fencedNames(view).includes(found.member) ? found.sentence : undefined;
+        },
+      };
+    },
+  };
+}
+
+/** A member that was accepted starts only after its user has released it. */
+function acceptedMembersStayFenced(): Oracle {
+  return {
+    name: "a member that was fenced stays fenced",
+    judge(view) {
+      let accepted = new Set<string>();
+      return {
+        passed(hop) {
+          const wanted = new Set(view.list(Clusters).flatMap(({ spec }) => spec.fencing?.members ?? []));
+          accepted = new Set([...accepted, ...fencedNames(view)]).intersection(wanted);
+          const [, started = ""] = isOperators(hop, view) ? (/^POST \S+\/pods\/(\S+)/.exec(hop.what) ?? []) : [];
+          return accepted.has(started) ? `fenced member ${started} was started: ${hop.what}` : undefined;
         },
       };
     },

@@ -15,7 +15,7 @@ import {
 } from "../mirror/mirror-end.ts";
 
 /** How often a watch asks the model for changes. */
-const watchMs = 1_000;
+const watchMs = 2_000;
 
 export interface SimulatedEndOptions {
   readonly side: "Source" | "Destination";

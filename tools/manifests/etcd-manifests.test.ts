@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { bindingManifests, bindingManifestsFile } from "./binding-manifests.ts";
 import { etcdManifests, etcdManifestsFile } from "./etcd-manifests.ts";
 
 test("the committed manifests are those of the operator's code", async () => {
   expect(await readFile(etcdManifestsFile, "utf8")).toBe(etcdManifests());
+  expect(await readFile(bindingManifestsFile, "utf8")).toBe(bindingManifests());
 });

@@ -5,5 +5,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { etcdManifests, etcdManifestsFile } from "./etcd-manifests.ts";
+import { bindingManifests, bindingManifestsFile } from "./binding-manifests.ts";
 
 await writeFile(etcdManifestsFile, etcdManifests());
+await writeFile(bindingManifestsFile, bindingManifests());

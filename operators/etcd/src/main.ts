@@ -1,4 +1,7 @@
-/** The operator's process, or by its first argument a program of its pods: a transfer, or a copy of data. */
+/**
+ * The operator's process, or by its first argument another program of the image: the operator that projects
+ * bindings into workloads, a transfer, a mirror, or a copy of data.
+ */
 import { runOperatorProcess } from "setpoint/process";
 import { mirrorCommand } from "./mirror/mirror-request.ts";
 import { copyAsideCommand, removeCopiesCommand } from "./resources/survivor-copy.ts";
@@ -10,6 +13,12 @@ const terminationLog = "/dev/termination-log";
 async function runOperator(): Promise<number> {
   const { default: operator } = await import("./operator.ts");
   return runOperatorProcess(operator);
+}
+
+/** It may change workloads, which the etcd operator may not, so it is a process with rights of its own. */
+async function runBindings(): Promise<number> {
+  const { serviceBindingOperator } = await import("@setpoint/data-service");
+  return runOperatorProcess(serviceBindingOperator);
 }
 
 /**
@@ -35,6 +44,7 @@ async function runMirror(): Promise<number> {
 
 function run([command = "", ...args]: readonly string[]): Promise<number> {
   if (command === "agent") return runTransfer();
+  if (command === "service-bindings") return runBindings();
   if (command === mirrorCommand) return runMirror();
   return command === copyAsideCommand || command === removeCopiesCommand ? runCopy(command, args) : runOperator();
 }

@@ -25,6 +25,8 @@ export interface InstallOptions {
   readonly image: string;
   /** Where the operator's own pod lives. */
   readonly namespace: string;
+  /** Arguments before those of `run`: for an image with several programs, the one that runs. */
+  readonly args?: readonly string[];
   /** The flags of `setpoint run` in the pod. */
   readonly run?: InstalledRun;
   /** Objects that not every cluster wants. */
@@ -79,7 +81,7 @@ export function installManifests(operator: Operator, options: InstallOptions): r
     ...webhooks.crds,
     ServiceAccount(own),
     ...roles(operator, own, options.rules ?? operator.rules, run.namespaces),
-    deployment(own, options.image, run, operator.relatedImages),
+    deployment(own, options, operator.relatedImages),
     ...webhooks.objects,
     ...(options.extras ?? []).map((extra) => extraMakers[extra](own, webhooks.ports, run)),
   ];
@@ -161,24 +163,18 @@ function serviceMonitor(own: OwnMeta): KubeObject & { readonly spec: object } {
   };
 }
 
-/** What follows the image's entrypoint, `setpoint run FILE`; nothing when nothing is set. */
-function argsOf(run: InstalledRun): { readonly args?: readonly string[] } {
+/** What follows the image's entrypoint, such as `setpoint run FILE`; nothing when nothing is set. */
+function argsOf({ args: first = [], run = {} }: InstallOptions): { readonly args?: readonly string[] } {
   const { namespaces = [], logLevel, port, metricsPort: tlsPort, leaseDurationSeconds } = run;
   const flags = { "log-level": logLevel, port, "metrics-port": tlsPort, "lease-duration": leaseDurationSeconds };
   const set = Object.entries(flags).filter(([, value]) => value !== undefined);
-  const args = [...namespaces.map((each) => ["namespace", each] as const), ...set].flatMap(([flag, value]) => [
-    `--${flag}`,
-    String(value),
-  ]);
+  const flagged = [...namespaces.map((each) => ["namespace", each] as const), ...set];
+  const args = [...first, ...flagged.flatMap(([flag, value]) => [`--${flag}`, String(value)])];
   return args.length === 0 ? {} : { args };
 }
 
-function deployment(
-  own: OwnMeta,
-  image: string,
-  run: InstalledRun,
-  relatedImages: readonly RelatedImage[],
-): Deployment {
+function deployment(own: OwnMeta, options: InstallOptions, relatedImages: readonly RelatedImage[]): Deployment {
+  const { image, run = {} } = options;
   const port = run.port ?? statusPort;
   const fromField = (fieldPath: string): object => ({ valueFrom: { fieldRef: { fieldPath } } });
   return Deployment({
@@ -201,7 +197,7 @@ function deployment(
               name: "operator",
               image,
               imagePullPolicy: "IfNotPresent",
-              ...argsOf(run),
+              ...argsOf(options),
               env: [
                 { name: "POD_NAME", ...fromField("metadata.name") },
                 { name: "POD_IP", ...fromField("status.podIP") },

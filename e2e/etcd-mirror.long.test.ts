@@ -2,7 +2,7 @@
  * An etcd that the operator does not know as its own, with TLS, gives its data to a new cluster, and a mirror
  * follows its writes until clients have moved.
  */
-import { Pod } from "@setpoint/api";
+import { Pod, Secret } from "@setpoint/api";
 import type { Client } from "@setpoint/client";
 import { Backup } from "@setpoint/data-service";
 import { EtcdCluster, EtcdMirror } from "@setpoint/etcd-operator";
@@ -18,6 +18,7 @@ const endMsMax = 60_000;
 const volumeClaimTemplate = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "256Mi" } } };
 const url = `https://outside-client.${namespace}.svc:2379`;
 const external = { endpoints: [url], tlsSecret: "outside-client-tls" };
+const externalLogin = "data.setpoint.dev/external-login";
 
 let playground: Playground;
 let client: Client;
@@ -29,22 +30,35 @@ afterAll(() => playground?.[Symbol.asyncDispose]());
 
 type External = NonNullable<Backup["spec"]["external"]>;
 
+const backupOf = (name: string): Promise<Backup> => client.get(Backup, { name, namespace });
+
+/** The client certificate is sent only after its Secret has the label. */
+async function allowClientTls(cluster: ClusterUnderTour, waiting: string): Promise<void> {
+  const command = `kubectl label secret ${external.tlsSecret} --namespace=${namespace} ${externalLogin}=true`;
+  const isRefused = async (): Promise<boolean> => (await backupOf(waiting)).status?.message?.includes(command) === true;
+  await cluster.until("the refusal of a Secret without the label", isRefused, endMsMax);
+  const labels = { [externalLogin]: "true" };
+  await client.patch(Secret, { name: external.tlsSecret, namespace }, { metadata: { labels } });
+}
+
 /** Resolves when the Backup has ended. */
 async function backUp(cluster: ClusterUnderTour, name: string, from: External): Promise<Backup> {
   const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "elsewhere" };
   const spec = { instance, store: "vault", external: from, attempts: 1 };
   await client.create(Backup, Backup({ name, namespace, spec }));
-  const read = (): Promise<Backup> => client.get(Backup, { name, namespace });
-  const hasEnded = async (): Promise<boolean> => ["Succeeded", "Failed"].includes((await read()).status?.phase ?? "");
+  const hasEnded = async (): Promise<boolean> =>
+    ["Succeeded", "Failed"].includes((await backupOf(name)).status?.phase ?? "");
   await cluster.until(`the end of Backup ${name}`, hasEnded, endMsMax);
-  return read();
+  return backupOf(name);
 }
 
 /** The import, as docs/etcd-import.md has it. */
 async function importInto(name: string, cluster: ClusterUnderTour): Promise<ClusterUnderTour> {
   await createStore(cluster, "vault");
+  const imported = backUp(cluster, "imported", external);
+  await allowClientTls(cluster, "imported");
   const [taken, without, plain] = await Promise.all([
-    backUp(cluster, "imported", external),
+    imported,
     backUp(cluster, "without-tls", { endpoints: [url] }),
     backUp(cluster, "plain", { endpoints: [url.replace("https", "http")] }),
   ]);

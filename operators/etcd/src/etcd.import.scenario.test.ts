@@ -1,6 +1,6 @@
 /** The data of an etcd that the operator does not run, in a new cluster of the simulated world. */
 import { Backup, BackupStore, Restore, RestoreDrill, simulatedIssuer } from "@setpoint/data-service";
-import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { PersistentVolumeClaim, Pod, Secret } from "setpoint/kinds";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
@@ -53,9 +53,19 @@ async function restore(world: World, spec: Partial<EtcdCluster["spec"]>): Promis
   return (await world.get(Restore, "move")).status;
 }
 
+function secret(name: string, keys: readonly string[], labels: Readonly<Record<string, string>> = {}): Secret {
+  return Secret({ name, labels, stringData: Object.fromEntries(keys.map((key) => [key, "canary"])) });
+}
+
+const externalLogin = "data.setpoint.dev/external-login";
+const allowed = { [externalLogin]: "true" };
+const transferPods = async (world: World): Promise<readonly string[]> =>
+  (await world.list(Pod)).map(({ metadata }) => metadata.name).filter((name) => name.startsWith("taken"));
+
 test("a new cluster gets the data of an etcd that is named by its endpoints", async () => {
   const { world, etcd, endpoints } = await setUp(1);
   await using _ = world;
+  await world.apply(secret("foreign-root", ["username", "password"], allowed));
   const taken = await backUp(world, { endpoints: [...endpoints], loginSecret: "foreign-root" });
   expect(taken).toMatchObject({ phase: "Succeeded", engineVersion: "3.4.23" });
   expect(taken?.object).toMatch(/^etcdcluster\/default\/legacy\/external\//);
@@ -87,7 +97,68 @@ test("endpoints that are no URLs fail at once, and start no pod", async () => {
   expect(status?.phase).toBe("Failed");
   expect(status?.message).toContain("endpoints[0] has a login in it");
   expect(status?.message).not.toContain("canary");
-  expect((await world.list(Pod)).filter(({ metadata }) => metadata.name.startsWith("taken"))).toEqual([]);
+  expect(await transferPods(world)).toEqual([]);
+});
+
+const clientTls = ["ca.crt", "tls.crt", "tls.key"];
+const login = ["username", "password"];
+
+test.each([
+  ["a login", { loginSecret: "foreign" }, login, {}],
+  ["a login, although another label has this value", { loginSecret: "foreign" }, login, { app: "true" }],
+  ["a login with another value of the label", { loginSecret: "foreign" }, login, { [externalLogin]: "false" }],
+  ["a login in place of certificates", { tlsSecret: "foreign" }, login, {}],
+  ["a private key", { tlsSecret: "foreign" }, clientTls, {}],
+])("%s is sent to no endpoint before its Secret has the label", async (_, named, keys, labels) => {
+  const { world } = await setUp(7);
+  await using _world = world;
+  await world.apply(secret("foreign", keys, labels));
+  const external = { endpoints: ["https://10.255.0.1:2379"], ...named };
+  await world.apply(Backup({ name: "taken", spec: { instance: legacy, store: "vault", external } }));
+  await world.run(30_000);
+  const { status } = await world.get(Backup, "taken");
+  expect(status?.phase).toBe("Pending");
+  expect(status?.message).toBe(
+    'Secret "foreign" is not sent to an external instance, because it has no label data.setpoint.dev/external-login=true; to allow it, run: kubectl label secret foreign --namespace=default data.setpoint.dev/external-login=true',
+  );
+  expect(await transferPods(world)).toEqual([]);
+  await world.patch(Secret, "foreign", { metadata: { labels: allowed } });
+  await world.run(30_000);
+  expect(await transferPods(world)).toContain("taken-backup-1");
+});
+
+test("an authority that a client needs is public, and its Secret needs no label", async () => {
+  const { world } = await setUp(8);
+  await using _ = world;
+  await world.apply(secret("authority", ["ca.crt"]));
+  await world.apply(
+    Backup({
+      name: "taken",
+      spec: {
+        instance: legacy,
+        store: "vault",
+        external: {
+          endpoints: ["https://10.255.0.1:2379"],
+          tlsSecret: "authority",
+        },
+      },
+    }),
+  );
+  await world.run(10_000);
+  expect(await transferPods(world)).toEqual(["taken-backup-1"]);
+});
+
+test("a Secret that is created later, without the label, is not sent either", async () => {
+  const { world } = await setUp(9);
+  await using _ = world;
+  const external = { endpoints: ["https://10.255.0.1:2379"], loginSecret: "later" };
+  await world.apply(Backup({ name: "taken", spec: { instance: legacy, store: "vault", external } }));
+  await world.run(30_000);
+  expect((await world.get(Backup, "taken")).status?.message).toBe('Secret "later" does not exist');
+  await world.apply(secret("later", login));
+  await world.run(30_000);
+  expect((await world.get(Backup, "taken")).status?.message).toContain("it has no label");
+  expect(await transferPods(world)).toEqual([]);
 });
 
 test("an etcd that does not answer fails the Backup, with the reason", async () => {

@@ -1,5 +1,5 @@
 /** EtcdMirrors in the simulated world. What the pod copies is the subject of `mirror/mirror-loop.test.ts`. */
-import { Deployment, Pod } from "setpoint/kinds";
+import { Deployment, Pod, Secret } from "setpoint/kinds";
 import { conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
@@ -172,6 +172,34 @@ test("endpoints of an external source that cannot be used start no pod", async (
   expect(condition).toContain("spec.source.external.endpoints[0] has a login in it");
   expect(condition).not.toContain("canary");
   expect(await stage.world.list(Deployment)).toEqual([]);
+});
+
+test("a login is sent to an external source only while its Secret has the label", async () => {
+  const external = { endpoints: ["https://10.0.0.7:2379"], loginSecret: "legacy-login" };
+  const stage = await begin(7, EtcdMirror({ name: "m", spec: { ...spec, source: { external } } }).spec);
+  const { world } = stage;
+  await using _ = world;
+  expect(await ready(stage)).toMatchObject({
+    reason: "SecretNotFound",
+    message: expect.stringContaining("legacy-login") as string,
+  });
+  const stringData = { username: "root", password: "canary" };
+  await world.apply(Secret({ name: "legacy-login", stringData }));
+  await world.run(10_000);
+  const label = "data.setpoint.dev/external-login";
+  expect(await ready(stage)).toMatchObject({
+    status: "False",
+    reason: "SecretNotLabelled",
+    message: expect.stringContaining(`kubectl label secret legacy-login --namespace=default ${label}=true`) as string,
+  });
+  expect(await world.list(Deployment)).toEqual([]);
+  await world.patch(Secret, "legacy-login", { metadata: { labels: { [label]: "true" } } });
+  await world.run(10_000);
+  expect(await pods(stage)).toHaveLength(1);
+  await world.patch(Secret, "legacy-login", { metadata: { labels: { [label]: null } } });
+  await world.run(60_000);
+  expect(await pods(stage)).toEqual([]);
+  expect(await ready(stage)).toMatchObject({ reason: "SecretNotLabelled" });
 });
 
 test("a cluster cannot be mirrored into itself", () => {

@@ -83,11 +83,15 @@ const sharedWrites: ReadonlyMap<KindRef, readonly WriteVerb[]> = new Map<KindRef
   [Restore, ["create", "delete"]],
 ]);
 
+/** Whether a Secret may be sent to an external instance is read from the Secret. */
+const secretRule: PolicyRule = { apiGroups: [""], resources: ["secrets"], verbs: ["get"] };
+
 /** What they do beyond that: instances, claims and Backups have no controller of theirs as owner. */
 function engineRules<Instance extends KubeObject>(engine: EngineControl<Instance>): readonly PolicyRule[] {
   const { kind } = engine;
   return [
     ...(hasUsers(engine) ? serviceBindingRules : []),
+    ...(engine.external === undefined ? [] : [secretRule]),
     { apiGroups: [kind.group], resources: [kind.plural], verbs: ["create", "patch", "delete"] },
     { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["create", "delete"] },
   ];

@@ -18,6 +18,8 @@ export type { ControllerOptions } from "./transfer/controller-options.ts";
 export type { Mount } from "./transfer/store-mounts.ts";
 export { agentMounts, restricted, securedPod } from "./transfer/transfer-pod.ts";
 export { dataLabels } from "./kinds/labels.ts";
+export type { ExternalSecretProblem } from "./engine/external-secrets.ts";
+export { externalSecretProblem } from "./engine/external-secrets.ts";
 export { BoundedMap } from "./engine/bounded-map.ts";
 export type { RestoreMark } from "./engine/restore-mark.ts";
 export { restoreMarkOf } from "./engine/restore-mark.ts";

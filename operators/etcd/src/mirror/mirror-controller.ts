@@ -1,5 +1,5 @@
 /** Reconciles EtcdMirrors: one pod each, which copies by itself, and a status from what it has recorded. */
-import { instanceAccess } from "@setpoint/data-service";
+import { externalSecretProblem, instanceAccess } from "@setpoint/data-service";
 import type { WriteVerb } from "setpoint/install";
 import {
   controller,
@@ -16,8 +16,8 @@ import { ClusterAccess } from "../cluster-access.ts";
 import { EtcdCluster } from "../etcd-cluster.ts";
 import type { EtcdGateway } from "../gateway/etcd-gateway.ts";
 import { EtcdMirror } from "./etcd-mirror.ts";
-import { mirrorConnection, type Missing } from "./mirror-connection.ts";
-import { mirrorDeployment, mirrorLabel } from "./mirror-deployment.ts";
+import { mirrorConnection, type Missing, type NamedClusters } from "./mirror-connection.ts";
+import { type MirrorConnection, mirrorDeployment, mirrorLabel } from "./mirror-deployment.ts";
 import { parseRecord, recordKeyOf } from "./mirror-record.ts";
 import { RecordWatch } from "./record-watch.ts";
 import { mirrorStatus, readyCondition, type SeenMirror } from "./mirror-status.ts";
@@ -59,12 +59,18 @@ export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typ
       const ready = readyCondition(seen);
       context.condition(ready);
       await context.status(mirrorStatus(mirror, seen));
-      if (seen.missing !== undefined) return;
+      if (seen.missing !== undefined) return recheck(seen.missing, context);
       const delayMs = ready.status === "True" ? readMs : soonMs;
       return context.requeueAfter(delayMs, "the record of the mirror is read again");
     },
     cleanup: (mirror, context) => removeMirror(mirror, context, clusters),
   });
+}
+
+/** No watch shows that a Secret has changed. */
+function recheck({ reason }: Missing, context: ReconcileContext): Result | void {
+  if (reason === "SecretNotFound" || reason === "SecretNotLabelled")
+    return context.requeueAfter(soonMs, "the Secrets of the source are read again");
 }
 
 /** What of a cluster a mirror depends on. */
@@ -86,7 +92,7 @@ async function reconcileMirror(
     source: source.cluster === undefined ? undefined : context.get(EtcdCluster, source.cluster, namespace),
     destination,
   };
-  const connection = image === "" ? noImage : mirrorConnection(mirror, named);
+  const connection = image === "" ? noImage : await allowedConnection(mirror, named, context);
   if ("reason" in connection) {
     if (connection.keepsPod !== true) await context.children.apply([]);
     return { missing: connection };
@@ -97,6 +103,18 @@ async function reconcileMirror(
   return destination === undefined
     ? { deployment }
     : { deployment, ...(await readRecord(mirror, destination, context, clusters)) };
+}
+
+/** The Secrets are read each time: a mirror whose Secret loses its label stops. */
+async function allowedConnection(
+  mirror: Stored<EtcdMirror>,
+  named: NamedClusters,
+  context: ReconcileContext,
+): Promise<MirrorConnection | Missing> {
+  const connection = mirrorConnection(mirror, named);
+  if ("reason" in connection || mirror.spec.source.external === undefined) return connection;
+  const problem = await externalSecretProblem(connection.sourceSecrets, mirror.metadata.namespace ?? "", context);
+  return problem ?? connection;
 }
 
 const noImage: Missing = {

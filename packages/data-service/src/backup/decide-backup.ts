@@ -140,7 +140,7 @@ function blockedBy(seen: SeenBackup, task: "backup" | "verify", pod: string): st
   const writer = otherWriter(seen, pod);
   if (writer !== undefined) return `pod "${writer}" of an earlier attempt has not stopped`;
   if (task === "verify") return undefined;
-  const waitingFor = seen.external === undefined ? blockedByInstance(seen) : undefined;
+  const waitingFor = seen.external === undefined ? blockedByInstance(seen) : seen.external.blocked;
   if (waitingFor !== undefined) return waitingFor;
   return ahead === undefined ? undefined : `Backup "${ahead}" of the same instance is older and not finished`;
 }

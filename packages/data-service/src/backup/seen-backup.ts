@@ -1,6 +1,7 @@
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import { Pod } from "setpoint/kinds";
 import type { EngineControl, InstanceState, SnapshotSource } from "../engine/control.ts";
+import { externalSecretProblem } from "../engine/external-secrets.ts";
 import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
 import { transferName } from "../transfer/attempt.ts";
@@ -9,8 +10,13 @@ import { transferResult } from "../transfer/transfer-result.ts";
 
 /** An instance that no operator runs: how a transfer pod reaches it, or why none can. */
 export type SeenExternal =
-  | { readonly refusal: string; readonly source?: undefined }
-  | { readonly refusal?: undefined; readonly source: SnapshotSource };
+  | { readonly refusal: string; readonly source?: undefined; readonly blocked?: undefined }
+  | {
+      readonly refusal?: undefined;
+      readonly source: SnapshotSource;
+      /** Why its Secrets are not sent now. */
+      readonly blocked: string | undefined;
+    };
 
 /** Everything that decides about a Backup. */
 export interface SeenBackup {
@@ -61,7 +67,7 @@ export async function observeBackup<Instance extends KubeObject>(
       instance === undefined
         ? undefined
         : { uid: instance.metadata.uid, state: engine.state(instance), source: engine.source(instance) },
-    external: externalOf(backup, engine),
+    external: await observeExternal(backup, engine, context),
     image,
     transfer: isFinished(backup) ? { state: "missing" } : await currentTransfer(backup, context),
     pods: context.children.list(Pod),
@@ -69,15 +75,22 @@ export async function observeBackup<Instance extends KubeObject>(
   };
 }
 
-function externalOf<Instance extends KubeObject>(
-  { spec: { external } }: Backup,
+async function observeExternal<Instance extends KubeObject>(
+  backup: Stored<Backup>,
   engine: EngineControl<Instance>,
-): SeenExternal | undefined {
+  context: ReconcileContext,
+): Promise<SeenExternal | undefined> {
+  const { external } = backup.spec;
   if (external === undefined) return undefined;
   if (engine.external === undefined)
     return { refusal: `the operator of ${engine.kind.kind} cannot back up an instance that no operator runs` };
   const refusal = engine.external.refusal(external);
-  return refusal === undefined ? { source: engine.external.source(external) } : { refusal };
+  if (refusal !== undefined) return { refusal };
+  const source = engine.external.source(external);
+  // Only a transfer from the instance gets them.
+  const names = isFinished(backup) || taskOf(backup) === "verify" ? [] : (source.secretNames ?? []);
+  const problem = await externalSecretProblem(names, backup.metadata.namespace ?? "", context);
+  return { source, blocked: problem?.message };
 }
 
 /** Where the data come from; undefined while that is not known. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dataLabels } from "./labels.ts";
 
 const secretName = z.string().min(1).max(253);
 
@@ -13,9 +14,13 @@ export const externalInstance = z
     tlsSecret: secretName
       .optional()
       .describe(
-        "A Secret in the same namespace with the key ca.crt, and with tls.crt and tls.key for a server that asks for client certificates.",
+        `A Secret in the same namespace with the key ca.crt, and with tls.crt and tls.key for a server that asks for client certificates. With tls.key it needs the label ${dataLabels.externalLogin}=true.`,
       ),
-    loginSecret: secretName.optional().describe("A Secret in the same namespace with the keys username and password."),
+    loginSecret: secretName
+      .optional()
+      .describe(
+        `A Secret in the same namespace with the keys username and password. It needs the label ${dataLabels.externalLogin}=true.`,
+      ),
   })
   .describe("An instance that no operator runs.");
 

@@ -8,6 +8,8 @@ export const dataLabels = {
   plan: "data.setpoint.dev/plan",
   /** An annotation of an instance: the restore that it takes part in; see `RestoreMark`. */
   restore: "data.setpoint.dev/restore",
+  /** On a Secret, with the value "true": it may be sent to an instance that no operator runs. */
+  externalLogin: "data.setpoint.dev/external-login",
 } as const;
 
 /** An annotation of a Backup: the time of the schedule that it was made for. */

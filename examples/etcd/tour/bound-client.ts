@@ -2,13 +2,11 @@
  * An application that logs in with the Secret of its ServiceBinding, and reads the Secret again when its
  * token ends.
  */
-import { etcdClient, type EtcdClient, type EtcdEndpoint } from "./etcd-client.ts";
+import { etcdClient, type EtcdClient, type EtcdEndpoint, isTokenOver } from "./etcd-client.ts";
 
 type ReadSecret = () => Promise<Readonly<Record<string, string>>>;
 
 const timeoutMs = 5_000;
-/** What etcd's own client logs in again for. */
-const isTokenOver = /invalid auth token|revision of auth store is old/;
 
 export class BoundClient {
   readonly #endpoint: EtcdEndpoint;
@@ -37,7 +35,7 @@ export class BoundClient {
     try {
       return await call(await this.#open());
     } catch (error) {
-      if (!(error instanceof Error) || !isTokenOver.test(error.message)) throw error;
+      if (!isTokenOver(error)) throw error;
       this.close();
       return call(await this.#open());
     }

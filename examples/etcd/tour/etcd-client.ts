@@ -4,8 +4,8 @@ import { Agent as PlainAgent, request as requestPlain } from "node:http";
 import { Agent as SecureAgent, request as requestSecure } from "node:https";
 
 export interface EtcdClient {
-  /** All later calls are those of this user. */
-  logIn(name: string, password: string): Promise<void>;
+  /** All later calls are those of this user. Resolves with the token, which all members of the cluster know. */
+  logIn(name: string, password: string): Promise<string>;
   put(key: string, value: string): Promise<void>;
   delete(key: string): Promise<void>;
   get(key: string): Promise<string | undefined>;
@@ -62,11 +62,24 @@ export function urlOf(endpoint: EtcdEndpoint): string {
   return typeof endpoint === "string" ? endpoint : endpoint.url;
 }
 
-/** Every call must be answered within `timeoutMs`. */
-export function etcdClient(endpoint: EtcdEndpoint, timeoutMs = 1_500): EtcdClient {
+/**
+ * etcd compares passwords slowly on purpose, on a busy machine for seconds. A client that gives up earlier and
+ * tries again only adds to that work, because etcd goes on with what nobody waits for.
+ */
+const loginMsMax = 10_000;
+
+/**
+ * Whether a client has to log in again: its token has ended, the member has restarted and forgotten it, or
+ * users were changed. etcd's own client logs in again for these answers too.
+ */
+export function isTokenOver(error: unknown): boolean {
+  return error instanceof Error && /invalid auth token|revision of auth store is old/.test(error.message);
+}
+
+/** Every call must be answered within `timeoutMs`. `token` is one that an earlier client of the cluster got. */
+export function etcdClient(endpoint: EtcdEndpoint, timeoutMs = 1_500, token?: string): EtcdClient {
   const agent = agentFor(endpoint);
   const url = urlOf(endpoint);
-  let token: string | undefined;
   const call = (path: string, body: unknown): Promise<Json> => post(agent, `${url}${path}`, body, { timeoutMs, token });
   const read = async (range: Json): Promise<string | undefined> => {
     const { kvs } = (await call("/v3/kv/range", range)) as { kvs?: readonly Json[] };
@@ -74,7 +87,10 @@ export function etcdClient(endpoint: EtcdEndpoint, timeoutMs = 1_500): EtcdClien
   };
   return {
     async logIn(name, password) {
-      token = String((await call("/v3/auth/authenticate", { name, password }))["token"]);
+      const options = { timeoutMs: Math.max(timeoutMs, loginMsMax), token: undefined };
+      const answer = await post(agent, `${url}/v3/auth/authenticate`, { name, password }, options);
+      token = String(answer["token"]);
+      return token;
     },
     async put(key, value) {
       await call("/v3/kv/put", { key: base64(key), value: base64(value) });

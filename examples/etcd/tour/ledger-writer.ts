@@ -4,7 +4,7 @@
  */
 import { sleep } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
-import { etcdClient, type EtcdClient, type EtcdEndpoint } from "./etcd-client.ts";
+import { etcdClient, type EtcdClient, type EtcdEndpoint, isTokenOver } from "./etcd-client.ts";
 
 /** Between two writes; slow enough to leave the machine to etcd. */
 const pauseMs = 10;
@@ -95,29 +95,29 @@ export class LedgerWriter implements AsyncDisposable {
 
   async #run(): Promise<void> {
     let client = etcdClient(this.#endpoint);
-    let isIn = false;
+    let token: string | undefined;
     for (let i = 0; !this.#stopping.signal.aborted; i++) {
       const key = `${this.#prefix}${String(i).padStart(8, "0")}`;
       try {
-        if (!isIn) await this.#logIn(client);
-        isIn = true;
+        token ??= await this.#logIn(client);
         await client.put(key, `value ${i}`);
         this.#acknowledge(key);
-      } catch {
+      } catch (error) {
         // The write may have happened or not; only acknowledged ones count. A new connection may reach
-        // another member.
+        // another member, which knows the token too.
         this.#errors++;
         client.close();
-        client = etcdClient(this.#endpoint);
-        isIn = false;
+        if (isTokenOver(error)) token = undefined;
+        client = etcdClient(this.#endpoint, undefined, token);
       }
       await sleep(systemClock, pauseMs);
     }
     client.close();
   }
 
-  async #logIn(client: EtcdClient): Promise<void> {
-    if (this.#login !== undefined) await client.logIn(this.#login.name, this.#login.password);
+  /** Resolves with the token; undefined for a cluster that asks for no login. */
+  async #logIn(client: EtcdClient): Promise<string | undefined> {
+    return this.#login === undefined ? undefined : client.logIn(this.#login.name, this.#login.password);
   }
 
   #acknowledge(key: string): void {

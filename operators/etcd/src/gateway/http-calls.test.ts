@@ -13,7 +13,7 @@ interface FakeMember extends AsyncDisposable {
 }
 
 /** A member that wants a login before it reports its status, as since etcd 3.5.32; a learner takes none. */
-async function startMember(tokens: Set<string>, { isLearner = false } = {}): Promise<FakeMember> {
+async function startMember(tokens: Set<string>, { isLearner = false, loginMs = 0 } = {}): Promise<FakeMember> {
   const answer = ({ url, headers }: IncomingMessage): readonly [number, object] => {
     if (url === path)
       return tokens.has(headers.authorization ?? "")
@@ -27,7 +27,8 @@ async function startMember(tokens: Set<string>, { isLearner = false } = {}): Pro
   const server = createServer((request, response) => {
     request.resume();
     const [code, body] = answer(request);
-    response.writeHead(code).end(JSON.stringify(body));
+    const send = (): unknown => response.writeHead(code).end(JSON.stringify(body));
+    setTimeout(send, request.url === path ? 0 : loginMs);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -54,6 +55,12 @@ test("a learner, which takes no login, gets a token of a member that does", asyn
   await expect(call(learner.endpoint, path, {}, signal)).rejects.toThrow("rpc not supported for learner");
   await call(voter.endpoint, path, {}, signal);
   expect(await call(learner.endpoint, path, {}, signal)).toEqual({ version: "3.6.16" });
+});
+
+test("a login may take longer than other calls, because etcd compares passwords slowly", async () => {
+  await using member = await startMember(new Set(), { loginMs: 2_500 });
+  const { call } = httpCalls({ login }, new Tokens());
+  expect(await call(member.endpoint, path, {}, signal)).toEqual({ version: "3.6.16" });
 });
 
 test("a learner gets a token also when the member that gave the last one has ended", async () => {

@@ -207,3 +207,23 @@ test("a cluster cannot be mirrored into itself", () => {
     "cannot be mirrored into itself",
   );
 });
+
+test("of two mirrors in opposite directions the second one is refused until the first one is gone", async () => {
+  const stage = await begin(7);
+  const { world } = stage;
+  await using _ = world;
+  await report(stage, JSON.stringify(record));
+  await world.run(1_000);
+  await world.apply(EtcdMirror({ name: "back", spec: { source: { cluster: "orders" }, cluster: "shop" } }));
+  await world.settled();
+  const back = async (): Promise<object | undefined> => conditionOf(await world.get(EtcdMirror, "back"), "Ready");
+  expect(await back()).toMatchObject({ status: "False", reason: "OppositeMirror" });
+  expect(JSON.stringify(await back())).toContain('changes would come back over EtcdMirror \\"follow\\"');
+  expect((await world.list(Deployment)).map(({ metadata }) => metadata.name)).toEqual(["follow-mirror"]);
+  expect(await ready(stage)).toMatchObject({ status: "True", reason: "Following" });
+  await world.delete(EtcdMirror, "follow");
+  await world.settled();
+  await world.run(30_000);
+  expect(await back()).toMatchObject({ reason: "Starting" });
+  expect((await world.list(Deployment)).map(({ metadata }) => metadata.name)).toEqual(["back-mirror"]);
+});

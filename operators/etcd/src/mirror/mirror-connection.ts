@@ -16,7 +16,7 @@ export interface NamedClusters {
 }
 
 export interface Missing {
-  readonly reason: "Waiting" | "Invalid" | ExternalSecretProblem["reason"];
+  readonly reason: "Waiting" | "Invalid" | "OppositeMirror" | ExternalSecretProblem["reason"];
   readonly message: string;
   /** A pod that runs already goes on as it is: what is missing comes by itself. */
   readonly keepsPod?: boolean;

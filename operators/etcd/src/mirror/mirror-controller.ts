@@ -21,6 +21,7 @@ import { type MirrorConnection, mirrorDeployment, mirrorLabel } from "./mirror-d
 import { parseRecord, recordKeyOf } from "./mirror-record.ts";
 import { RecordWatch } from "./record-watch.ts";
 import { mirrorStatus, readyCondition, type SeenMirror } from "./mirror-status.ts";
+import { opposites } from "./opposite-mirrors.ts";
 
 /** What the controller does to the kinds that it owns. */
 export const mirrorWrites: ReadonlyMap<KindRef, readonly WriteVerb[]> = new Map<KindRef, readonly WriteVerb[]>([
@@ -67,8 +68,9 @@ export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typ
   });
 }
 
-/** No watch shows that a Secret has changed. */
+/** No watch shows that a Secret has changed, or that another mirror has gone. */
 function recheck({ reason }: Missing, context: ReconcileContext): Result | void {
+  if (reason === "OppositeMirror") return context.requeueAfter(readMs, "the other mirrors are looked at again");
   if (reason === "SecretNotFound" || reason === "SecretNotLabelled")
     return context.requeueAfter(soonMs, "the Secrets of the source are read again");
 }
@@ -111,10 +113,19 @@ async function allowedConnection(
   named: NamedClusters,
   context: ReconcileContext,
 ): Promise<MirrorConnection | Missing> {
-  const connection = mirrorConnection(mirror, named);
+  const way = opposites(mirror, context.list(EtcdMirror));
+  const connection = way === undefined ? mirrorConnection(mirror, named) : opposed(way);
   if ("reason" in connection || mirror.spec.source.external === undefined) return connection;
   const problem = await externalSecretProblem(connection.sourceSecrets, mirror.metadata.namespace ?? "", context);
   return problem ?? connection;
+}
+
+function opposed(way: readonly string[]): Missing {
+  const names = way.map((name) => `"${name}"`).join(", ");
+  return {
+    reason: "OppositeMirror",
+    message: `Nothing is copied, because changes would come back over EtcdMirror ${names}: delete that mirror, or this one, or use prefixes that do not overlap`,
+  };
 }
 
 const noImage: Missing = {

@@ -47,6 +47,8 @@ export interface MirrorEnd {
   head(): Promise<Head>;
   /** Pages of bounded size, of `revision` or of the newest. */
   pages(range: KeyRange, revision?: number): AsyncGenerator<KeyPage>;
+  /** The record of a mirror, and the revision of its last change. */
+  record(key: string): Promise<{ readonly text: string; readonly revision: number } | undefined>;
 }
 
 export interface MirrorSource extends MirrorEnd {
@@ -65,8 +67,6 @@ export interface GuardedChanges {
 }
 
 export interface MirrorDestination extends MirrorEnd {
-  /** The record, and the revision of its last change. */
-  record(key: string): Promise<{ readonly text: string; readonly revision: number } | undefined>;
   /** The revision of the transaction; undefined when the guard did not hold, and nothing was changed. */
   commit(changes: GuardedChanges): Promise<number | undefined>;
 }
@@ -84,6 +84,7 @@ export type MirrorReason =
   | "DestinationNotEmpty"
   | "SourceReplaced"
   | "SameCluster"
+  | "OppositeMirror"
   | "TakenOver";
 
 /** Why a mirror stopped. The message has no secrets in it. */

@@ -18,19 +18,22 @@ interface Settings {
   readonly prefix?: string;
   readonly destinationPrefix?: string;
   readonly replacesKeys?: boolean;
+  readonly recordKey?: string;
 }
 
-const recordKey = recordKeyOf("uid-1");
+const usualKey = recordKeyOf("uid-1");
 
 /** A mirror that runs until it is disposed of. */
 class RunningMirror implements AsyncDisposable {
   readonly #controller = new AbortController();
   readonly #loop: Promise<void>;
   readonly #destination: FakeEtcd;
+  readonly #recordKey: string;
 
   constructor(source: FakeEtcd, destination: FakeEtcd, settings: Settings = {}) {
-    const { prefix = "", destinationPrefix = prefix, replacesKeys = false } = settings;
+    const { prefix = "", destinationPrefix = prefix, replacesKeys = false, recordKey = usualKey } = settings;
     this.#destination = destination;
+    this.#recordKey = recordKey;
     this.#loop = runMirrorLoop({
       connect: (signal) => ({
         source: source.end("Source", signal),
@@ -44,7 +47,7 @@ class RunningMirror implements AsyncDisposable {
   }
 
   get record(): MirrorRecord | undefined {
-    return parseRecord(this.#destination.text(recordKey));
+    return parseRecord(this.#destination.text(this.#recordKey));
   }
 
   async until(check: () => void): Promise<void> {
@@ -193,7 +196,7 @@ test("a pod whose place another one has taken writes nothing more", async () => 
   destination.beforeCommit = () => {
     destination.beforeCommit = undefined;
     refused = destination.commits.length;
-    destination.put(recordKey, taken);
+    destination.put(usualKey, taken);
   };
   source.put("b", "2");
   await mirror.until(() => expect(destination.keys).toEqual({ a: "1", b: "2" }));
@@ -221,4 +224,36 @@ test("at rest only the record is written, about once a minute", async () => {
   const written = destination.revision - before;
   expect(written).toBeGreaterThanOrEqual(1);
   expect(written).toBeLessThanOrEqual(3);
+});
+
+test("a mirror whose source has the record of an opposite one copies nothing and says so", async () => {
+  const shop = new FakeEtcd("1", { "/a/x": "1" });
+  const orders = new FakeEtcd("2");
+  const first = { recordKey: recordKeyOf("uid-2"), prefix: "/a/" };
+  await using there = new RunningMirror(shop, orders, first);
+  await there.until(() => expect(orders.keys).toEqual({ "/a/x": "1" }));
+  const replaces = { prefix: "/a/", replacesKeys: true };
+  await using back = new RunningMirror(orders, shop, replaces);
+  await back.until(() => expect(back.record?.problem?.reason).toBe("OppositeMirror"));
+  expect(back.record?.problem?.message).toContain('"setpoint.dev/mirrors/uid-2"');
+  shop.put("/a/y", "2");
+  await there.until(() => expect(orders.keys).toEqual({ "/a/x": "1", "/a/y": "2" }));
+  // A restart of the first one goes on: the refused one has copied nothing.
+  await there[Symbol.asyncDispose]();
+  await using again = new RunningMirror(shop, orders, first);
+  shop.put("/a/z", "3");
+  await again.until(() => expect(orders.keys["/a/z"]).toBe("3"));
+  await again[Symbol.asyncDispose]();
+  orders.delete(first.recordKey);
+  await back.until(() => expect(back.record?.problem).toBeUndefined());
+});
+
+test("a mirror from the destination of another one goes on where the prefixes do not overlap", async () => {
+  const shop = new FakeEtcd("1", { "/a/x": "1" });
+  const orders = new FakeEtcd("2", { "/b/x": "2" });
+  await using there = new RunningMirror(shop, orders, { recordKey: recordKeyOf("uid-2"), prefix: "/a/" });
+  await there.until(() => expect(orders.keys["/a/x"]).toBe("1"));
+  await using back = new RunningMirror(orders, shop, { prefix: "/b/" });
+  await back.until(() => expect(shop.keys["/b/x"]).toBe("2"));
+  expect(back.record?.problem).toBeUndefined();
 });

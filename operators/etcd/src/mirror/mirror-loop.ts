@@ -14,6 +14,7 @@ import {
 } from "./mirror-end.ts";
 import { heartbeatMs, type MirrorRecord } from "./mirror-record.ts";
 import { MirrorWriter } from "./mirror-writer.ts";
+import { refuseOpposite } from "./opposite-mirrors.ts";
 
 /** How often the source is asked for its revision while nothing comes. */
 export const pollMs = 10_000;
@@ -120,6 +121,7 @@ async function checkEnds(
   const [head, other] = await Promise.all([source.head(), destination.head()]);
   if (head.clusterId === other.clusterId && overlaps(mapping))
     throw new MirrorProblem("SameCluster", "Source and destination are one cluster, and the prefixes overlap.");
+  await refuseOpposite(source, mapping, other.clusterId);
   if (replacesKeys || continues(writer.record, head)) return head;
   const [first] = await Array.fromAsync(take(presentEntries(destination.pages(rangeOf(mapping.destination))), 1));
   if (first === undefined) return head;

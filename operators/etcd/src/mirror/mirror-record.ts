@@ -17,6 +17,8 @@ export const mirrorRecord = z.object({
   /** The keys that the last complete copy has found in the source. */
   keys: z.int(),
   at: z.string(),
+  /** The prefixes of its keys in the source and in the destination; records of earlier releases lack them. */
+  mapping: z.object({ source: z.string(), destination: z.string() }).optional(),
   /** Why the mirror does not go on. */
   problem: z.object({ reason: z.string(), message: z.string() }).optional(),
 });

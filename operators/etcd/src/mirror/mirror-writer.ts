@@ -1,5 +1,6 @@
 /** The one writer of a mirror's destination: every transaction has the record as its guard. */
 import { timestamp, type Clock } from "@setpoint/host";
+import type { KeyMapping } from "./key-range.ts";
 import type { KeyChange, MirrorDestination } from "./mirror-end.ts";
 import { MirrorProblem } from "./mirror-end.ts";
 import { type MirrorRecord, parseRecord } from "./mirror-record.ts";
@@ -18,14 +19,14 @@ export class MirrorWriter {
   #record: MirrorRecord;
 
   private constructor(
-    { destination, recordKey, clock }: WriterOptions,
+    { destination, recordKey, clock, mapping }: WriterOptions,
     found: { readonly record: MirrorRecord | undefined; readonly guard: number },
   ) {
     this.#destination = destination;
     this.#key = recordKey;
     this.#clock = clock;
     this.#guard = found.guard;
-    this.#record = found.record ?? empty;
+    this.#record = { ...(found.record ?? empty), mapping };
   }
 
   /** Reads the record and writes it again, so that an earlier writer ends. */
@@ -58,4 +59,5 @@ export interface WriterOptions {
   readonly destination: MirrorDestination;
   readonly recordKey: string;
   readonly clock: Clock;
+  readonly mapping: KeyMapping;
 }

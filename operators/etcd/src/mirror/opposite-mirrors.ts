@@ -1,0 +1,83 @@
+/**
+ * Mirrors that would send each change back: the destination of each is the source of the next, and the
+ * prefixes overlap. Among EtcdMirrors of one namespace the operator sees it; the pod of a mirror finds those
+ * of other namespaces and of other clusters by their records in its source.
+ */
+import type { Stored } from "setpoint";
+import { type KeyMapping, overlaps, rangeOf, recordPrefix } from "./key-range.ts";
+import type { EtcdMirror } from "./etcd-mirror.ts";
+import { MirrorProblem, type MirrorSource } from "./mirror-end.ts";
+import { type MirrorRecord, parseRecord } from "./mirror-record.ts";
+
+type Mirror = Stored<EtcdMirror>;
+
+/**
+ * The mirrors, in their order, over which a change would come back through this one; undefined when there are
+ * none. The last one that was created is refused, so that the others go on.
+ */
+export function opposites(mirror: Mirror, all: readonly Mirror[]): readonly string[] | undefined {
+  const accepted: Mirror[] = [];
+  for (const each of all.toSorted(byAge)) {
+    const way = wayBack(each, [each], accepted);
+    if (each.metadata.uid === mirror.metadata.uid) return way?.slice(1).map(({ metadata }) => metadata.name);
+    if (way === undefined) accepted.push(each);
+  }
+  return undefined;
+}
+
+/** Within a second the UID decides, so that each pass refuses the same one. */
+function byAge(a: Mirror, b: Mirror): number {
+  const ageOf = ({ metadata }: Mirror): string => `${metadata.creationTimestamp} ${metadata.uid}`;
+  return ageOf(a) < ageOf(b) ? -1 : 1;
+}
+
+/** From the last mirror of `way` on to `first`, over mirrors that are not on it yet. */
+function wayBack(first: Mirror, way: readonly Mirror[], others: readonly Mirror[]): readonly Mirror[] | undefined {
+  const last = way.at(-1) ?? first;
+  if (way.length > 1 && leadsTo(last, first)) return way;
+  for (const next of others) {
+    if (way.includes(next) || !leadsTo(last, next)) continue;
+    const found = wayBack(first, [...way, next], others);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Whether the second mirror copies keys that the first one writes. */
+function leadsTo({ spec: { cluster, prefix, destinationPrefix = prefix } }: Mirror, { spec: next }: Mirror): boolean {
+  return next.source.cluster === cluster && overlaps({ source: next.prefix, destination: destinationPrefix });
+}
+
+/** The other mirror has begun, so that this one must not; see `opposites` for those of one namespace. */
+export async function refuseOpposite(source: MirrorSource, mapping: KeyMapping, destinationId: string): Promise<void> {
+  for await (const { key, record } of recordsOf(source))
+    if (record.source === destinationId && isOpposite(record, mapping))
+      throw new MirrorProblem(
+        "OppositeMirror",
+        `The source has the record "${key}" of a mirror that copies from this destination, and each would send the changes of the other back. Delete one of the two; the record goes with its mirror.`,
+      );
+}
+
+/** Both ways; a record of an earlier release does not say what it copies. */
+function isOpposite({ mapping: other }: MirrorRecord, mapping: KeyMapping): boolean {
+  if (other === undefined) return false;
+  return (
+    overlaps({ source: other.source, destination: mapping.destination }) &&
+    overlaps({ source: mapping.source, destination: other.destination })
+  );
+}
+
+/** None where the login of the mirror may not read them. */
+async function* recordsOf(
+  source: MirrorSource,
+): AsyncGenerator<{ readonly key: string; readonly record: MirrorRecord }> {
+  try {
+    for await (const { entries } of source.pages(rangeOf(recordPrefix)))
+      for (const { key } of entries) {
+        const record = parseRecord((await source.record(key))?.text);
+        if (record !== undefined) yield { key, record };
+      }
+  } catch (error) {
+    if (!(error instanceof MirrorProblem) || error.reason !== "SourceRefused") throw error;
+  }
+}

@@ -4,7 +4,7 @@ import { Agent as PlainAgent, request as requestPlain } from "node:http";
 import { Agent as SecureAgent, request as requestSecure } from "node:https";
 
 export interface EtcdClient {
-  /** All later calls are those of this user. Resolves with the token, which all members of the cluster know. */
+  /** All later calls are those of this user. Resolves with the token, which all members know. */
   logIn(name: string, password: string): Promise<string>;
   put(key: string, value: string): Promise<void>;
   delete(key: string): Promise<void>;
@@ -63,8 +63,8 @@ export function urlOf(endpoint: EtcdEndpoint): string {
 }
 
 /**
- * etcd compares passwords slowly on purpose, on a busy machine for seconds. A client that gives up earlier and
- * tries again only adds to that work, because etcd goes on with what nobody waits for.
+ * etcd compares passwords slowly on purpose, on a busy machine for seconds. A client that gives up earlier
+ * and tries again only adds to that work, because etcd goes on with what nobody waits for.
  */
 const loginMsMax = 10_000;
 
@@ -76,7 +76,9 @@ export function isTokenOver(error: unknown): boolean {
   return error instanceof Error && /invalid auth token|revision of auth store is old/.test(error.message);
 }
 
-/** Every call must be answered within `timeoutMs`. `token` is one that an earlier client of the cluster got. */
+/**
+ * Every call must be answered within `timeoutMs`. `token` is one that an earlier client of the cluster got.
+ */
 export function etcdClient(endpoint: EtcdEndpoint, timeoutMs = 1_500, token?: string): EtcdClient {
   const agent = agentFor(endpoint);
   const url = urlOf(endpoint);

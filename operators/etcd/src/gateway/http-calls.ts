@@ -6,7 +6,7 @@ import type { Tokens } from "./tokens.ts";
 
 /** A healthy member answers in milliseconds; one that needs longer is of no use to a decision. */
 const deadlineMs = 2_000;
-/** etcd compares passwords slowly on purpose; measured: 0.7 s on a busy machine, and 1.9 s on a very busy one. */
+/** etcd compares passwords slowly on purpose: 0.7 s on a busy machine, and 1.9 s on a very busy one. */
 const loginDeadlineMs = 5_000;
 /** Status, membership and metrics are small; a larger answer is not etcd's. */
 const answerBytesMax = 1 << 20;

@@ -70,7 +70,7 @@ export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typ
 
 /** No watch shows that a Secret has changed, or that another mirror has gone. */
 function recheck({ reason }: Missing, context: ReconcileContext): Result | void {
-  if (reason === "OppositeMirror") return context.requeueAfter(readMs, "the other mirrors are looked at again");
+  if (reason === "OppositeMirror") return context.requeueAfter(readMs, "the other mirrors are read again");
   if (reason === "SecretNotFound" || reason === "SecretNotLabelled")
     return context.requeueAfter(soonMs, "the Secrets of the source are read again");
 }

@@ -48,12 +48,13 @@ test("a changed file gets its steps in order, with interruptions and points of n
   await playground.tell("previewed", present, async (cluster) => {
     const before = await cluster.get();
     const pods = new Set((await cluster.pods()).map(({ metadata }) => metadata.uid));
-    const [upgrade, same, sleep, sized, refused] = await Promise.all([
+    const [upgrade, same, sleep, sized, refused, blind] = await Promise.all([
       planOf({ previewed: { ...present, version: "3.5.16" } }),
       planOf({ previewed: present }),
       planOf({ previewed: { ...present, hibernated: true } }),
       planOf({ previewed: { ...present, plan: "small" } }),
       planOf({ previewed: { ...present, version: "2.0.0" }, fresh: present }),
+      planOf({}),
     ]);
     expect(upgrade.code).toBe(2);
     expect(upgrade.text).toContain("~ EtcdCluster default/previewed\n    from ");
@@ -80,6 +81,10 @@ test("a changed file gets its steps in order, with interruptions and points of n
       expect(text).toContain("previewed could not reach the pods of its members from here: it uses the members");
       expect(text).not.toContain("refused");
     }
+
+    // Without an object, the plan is about all clusters.
+    expect(blind).toMatchObject({ code: 1, text: expect.stringContaining("what it would do next is not known") });
+    expect(blind.text).toContain("No changes. There may be more behind what could not be reached.");
 
     expect(refused.code).toBe(2);
     expect(refused.text).toMatch(/would be refused: .*spec\.version/);

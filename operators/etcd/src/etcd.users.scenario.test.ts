@@ -5,7 +5,7 @@
 import { ServiceBinding } from "@setpoint/data-service";
 import { type KubeObject, minutes } from "setpoint";
 import { Event, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
-import { conditionOf, EtcdModel, explore, happens, story } from "setpoint/testing";
+import { conditionOf, EtcdModel, explore, happens, replaySchedule, story } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import * as bindings from "./testing/etcd-binding-worlds.ts";
@@ -212,4 +212,17 @@ test("the law about logins notices a user that another client drops", async () =
     seconds: 30,
   });
   expect(failures.map(({ rule }) => rule.oracle)).toContain("a published login works until its overlap has passed");
+});
+
+test("no user outlives its binding when its creation is executed after it was dropped", async () => {
+  const at = { by: "etcd", write: "etcd user sb-*-2", nth: 1 };
+  const fault = { kind: "B3", at, lateMs: 2_000 };
+  const schedule = { seed: 7, story: "a binding of etcd is revoked during a rotation", faults: [fault] };
+  const found = await replaySchedule(
+    bindings.subject,
+    { ...bindings.options, worlds: bindings.worlds },
+    JSON.stringify(schedule),
+  );
+  expect(found.broken).toEqual([]);
+  expect(found.struck.map(({ fault: { kind } }) => kind)).toEqual(["B3"]);
 });

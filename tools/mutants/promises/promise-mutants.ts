@@ -17,6 +17,7 @@ export interface PromiseMutant {
 
 const dataService = "packages/data-service/src";
 const etcd = "operators/etcd/src";
+const explored = "tools/mutants/promises/explored.ts";
 const restores = `${etcd}/etcd.restore.scenario.test.ts`;
 
 export const promiseMutants: readonly PromiseMutant[] = [
@@ -156,6 +157,59 @@ export const promiseMutants: readonly PromiseMutant[] = [
     edits: [["if (voters.some(({ name }) => seen.fencing.fenced.includes(name))) return undefined;", ""]],
     test: `${etcd}/controller/plan-fencing.test.ts`,
     named: "not lost for good with a fenced member",
+  },
+  {
+    id: "fencing-forgets-acceptance",
+    bug: "a member that was fenced with consent is decided about again, and starts when the consent is taken back",
+    file: `${dataService}/fencing/decide-fencing.ts`,
+    edits: [["isRecorded(name) && names.includes(name)", "isRecorded(name) && !names.includes(name)"]],
+    test: explored,
+    named: "a member stays fenced when the consent is taken back",
+  },
+  {
+    id: "unfence-trusts-a-failed-reconcile",
+    bug: "Unfence ends while its member is fenced still, because a status with an error has the new generation",
+    file: `${dataService}/fencing/fence-operation.ts`,
+    edits: [["if (member === allMembers ? fenced.length > 0 : fenced.includes(member)) return running;", ""]],
+    test: explored,
+    named: "Unfence ends when its member is released",
+  },
+  {
+    id: "mirror-rolls-over",
+    bug: "a new pod of a mirror starts before the old one has stopped",
+    file: `${etcd}/mirror/mirror-deployment.ts`,
+    edits: [['strategy: { type: "Recreate" }', 'strategy: { type: "RollingUpdate" }']],
+    test: explored,
+    named: "a rollout of a mirror stops the old pod first",
+  },
+  {
+    id: "mirror-stops-for-a-login",
+    bug: "a mirror is taken away while its destination gets a login",
+    file: `${etcd}/mirror/mirror-controller.ts`,
+    edits: [["if (connection.keepsPod !== true) await", "await"]],
+    test: explored,
+    named: "a mirror goes on while its cluster gets a login",
+  },
+  {
+    id: "revocation-forgets-the-overlap",
+    bug: "a binding that is deleted drops its newest user alone",
+    file: `${dataService}/binding/service-bindings.ts`,
+    edits: [
+      [
+        "for (const { user } of logins) await engine.users.dropUser",
+        "for (const { user } of logins.slice(-1)) await engine.users.dropUser",
+      ],
+    ],
+    test: explored,
+    named: "a revoked binding leaves no login of its overlap",
+  },
+  {
+    id: "revocation-before-a-late-creation",
+    bug: "a binding that is deleted drops its users once, while the creation of one may be under way",
+    file: `${dataService}/binding/service-bindings.ts`,
+    edits: [["if (leftMs > 0 && logins.some(", "if (Number.isNaN(leftMs) && logins.some("]],
+    test: explored,
+    named: "a revoked binding leaves no user that was being created",
   },
 ];
 

@@ -14,6 +14,7 @@ import {
   type Setting,
   type StoryInit,
   story,
+  unsettled,
 } from "setpoint/testing";
 import { EtcdCluster } from "../etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
@@ -48,12 +49,23 @@ export const binding: ServiceBinding = ServiceBinding({
   },
 });
 const rotate = patch(ServiceBinding, "shop", { spec: { rotation: { request: "leaked" } } });
+/** The next user was created then, and its login has just been published. */
+const rotationMs = 120;
 const restart = happens("the operator restarts", (world) => world.restartOperator());
 
 export const worlds: readonly StoryInit[] = [
   story("a binding of etcd is made", cluster, binding),
   story("a login of etcd is rotated", cluster, binding, rotate, restart, run(minutes(7))),
-  story("a binding of etcd is revoked during a rotation", cluster, binding, rotate, remove(ServiceBinding, "shop")),
+  story(
+    "a binding of etcd is revoked during a rotation",
+    ...[cluster, binding, unsettled(rotate), run(rotationMs)],
+    remove(ServiceBinding, "shop"),
+  ),
+  story(
+    "a binding of etcd is revoked during an overlap",
+    ...[cluster, binding, rotate],
+    remove(ServiceBinding, "shop"),
+  ),
 ];
 
 /**

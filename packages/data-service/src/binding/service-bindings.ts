@@ -3,7 +3,7 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import { Secret } from "setpoint/kinds";
 import { controller, keyOf, type ReconcileContext, type Result, seconds, type Stored, watching } from "setpoint";
 import type { PolicyRule } from "setpoint/install";
-import { ServiceBinding } from "../kinds/service-binding.ts";
+import { type Login, ServiceBinding } from "../kinds/service-binding.ts";
 import { bindingActions } from "./binding-actions.ts";
 import { bindingLabel } from "./binding-secret.ts";
 import { bindingConditions, bindingStatus } from "./binding-status.ts";
@@ -101,10 +101,19 @@ async function revoke<Instance extends KubeObject>(
       seconds(10),
       `waiting for ${spec.instance.kind} "${spec.instance.name}" to drop ${logins.length} users: ${waitingFor}`,
     );
-  const lateUntilMs = Date.parse(cached.metadata.deletionTimestamp ?? "") + lateMs - context.host.clock.now();
-  if (lateUntilMs > 0 && logins.some(({ state }) => state === "Pending"))
-    return context.requeueAfter(lateUntilMs, "the creation of a user may still be under way");
   const access = cachedAccess(context, namespace);
   context.controller.changesOutside(`drop users ${logins.map(({ user }) => user).join(", ")}`);
   for (const { user } of logins) await engine.users.dropUser(instance, user, undefined, access);
+  const deletedMs = Date.parse(cached.metadata.deletionTimestamp ?? "");
+  const leftMs = deletedMs + lateMs - context.host.clock.now();
+  if (leftMs > 0 && logins.some((login) => mayBeCreatedLate(login, deletedMs)))
+    return context.requeueAfter(leftMs, "users are dropped once more: a creation may still be under way");
+}
+
+/**
+ * A request whose answer was lost is executed later, also when another one has created the user since and its
+ * login was published.
+ */
+function mayBeCreatedLate({ state, since }: Login, deletedMs: number): boolean {
+  return state === "Pending" || Date.parse(since) + lateMs > deletedMs;
 }

@@ -85,7 +85,7 @@ async function rootLogin({ metadata: { name } }: Stored<EtcdCluster>, access: In
   const { password } = await filesOf(secret, access);
   if (password === undefined)
     throw new Error(
-      `Cannot reach EtcdCluster "${name}": Secret "${secret}" has no password of root. Create it again with that password; with TLS, a restart of the operator makes a new one`,
+      `Cannot reach EtcdCluster "${name}": Secret "${secret}" has no password of root; the conditions of the EtcdCluster say what to do`,
     );
   return { name: "root", password };
 }

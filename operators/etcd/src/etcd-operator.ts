@@ -1,6 +1,6 @@
 import { type CertificateIssuer, CertificateKeeper, defineDataService, x509Issuer } from "@setpoint/data-service";
-import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
-import { controller, type KindRef, type Operator } from "setpoint";
+import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
+import { controller, type KindRef, type Operator, watching } from "setpoint";
 import type { WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
 import { etcdEngine } from "./backup/etcd-engine.ts";
@@ -19,6 +19,7 @@ import { etcdMetrics } from "./etcd-metrics.ts";
 import { etcdOperations } from "./etcd-operations.ts";
 import { etcdMirrors, mirrorWrites } from "./mirror/mirror-controller.ts";
 import { relatedImages } from "./related-images.ts";
+import { clusterOfRootSecret, rootSecrets } from "./resources/root-login.ts";
 import { releaseVolumes, retainedVolumes } from "./resources/retained-volumes.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
@@ -56,6 +57,8 @@ export function etcdOperator(
   };
   const etcdClusters = controller(EtcdCluster, {
     owns: [Pod, Service, PersistentVolumeClaim, PodDisruptionBudget],
+    // Not owned: the operator reads no other Secrets of the cluster but by their names.
+    watches: [watching(Secret, clusterOfRootSecret, rootSecrets)],
     releaseData: releaseVolumes,
     observe: (cluster, context) => observe(cluster, context, senses),
     plan,

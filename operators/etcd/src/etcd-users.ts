@@ -41,7 +41,9 @@ export function etcdUsers(gateway: EtcdGateway): UserAdministration<EtcdCluster>
 
 function unavailable(cluster: Stored<EtcdCluster>): string | undefined {
   if (!wantsAuthentication(cluster)) return "etcd asks clients for no login; set spec.auth.enabled to true";
-  return cluster.status?.auth === undefined ? "authentication is not on yet" : undefined;
+  const { auth, waitingFor } = cluster.status ?? {};
+  if (auth !== undefined) return undefined;
+  return `authentication is not on yet${waitingFor === undefined ? "" : `: ${waitingFor.what}`}`;
 }
 
 const accesses = { read: "READ", write: "WRITE", readwrite: "READWRITE" } as const;

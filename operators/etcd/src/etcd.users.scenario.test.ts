@@ -3,7 +3,7 @@
  * e2e/etcd-binding.long.test.ts.
  */
 import { ServiceBinding } from "@setpoint/data-service";
-import { type KubeObject, minutes } from "setpoint";
+import { type KubeObject, minutes, seconds } from "setpoint";
 import { Event, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import { conditionOf, EtcdModel, explore, happens, replaySchedule, story } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
@@ -101,6 +101,76 @@ describe("authentication", () => {
   );
 });
 
+/** Deleted while no operator runs that knows the password. */
+async function loseRootSecret({ world }: Stage): Promise<void> {
+  world.stopOperator();
+  await world.delete(Secret, "orders-root");
+  await world.restartOperator();
+  await world.run(minutes(1));
+}
+
+describe("the Secret of root that another client deletes", () => {
+  test.each(["Enabled", "Disabled"] as const)("comes back at once with the same login, with TLS %s", async (mode) => {
+    await scenario(9, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, { ...auth, version: "3.6.16", tls: { mode } });
+      const { data, type } = await world.get(Secret, "orders-root");
+      await world.delete(Secret, "orders-root");
+      const isBack = async (): Promise<boolean> =>
+        (await world.list(Secret)).some(({ metadata }) => metadata.name === "orders-root");
+      await world.until("the Secret", isBack, { within: seconds(3) });
+      await world.settled();
+      const secret = await world.get(Secret, "orders-root");
+      expect(secret).toMatchObject({ data, type });
+      expect(secret.metadata.ownerReferences).toMatchObject([{ kind: "EtcdCluster", name: "orders" }]);
+      expect((await world.list(Event)).map(({ reason }) => reason)).toContain("RootSecretRestored");
+      await expectHealthy(stage);
+      await world.patch(EtcdCluster, "orders", { spec: { size: 5 } });
+      await world.settled();
+      await expectHealthy(stage);
+      await world.expectQuiet();
+    })();
+  });
+
+  test(
+    "is asked for in the conditions when nobody can bring it back, and counts once a user has made it",
+    scenario(10, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, auth);
+      const { data = {}, type = "" } = await world.get(Secret, "orders-root");
+      await loseRootSecret(stage);
+      const degraded = conditionOf(await world.get(EtcdCluster, "orders"), "Degraded");
+      expect(degraded).toMatchObject({ status: "True", reason: "RootLoginLost" });
+      expect(degraded?.message).toContain(
+        'Secret "orders-root" is gone, and the operator does not know the password of root that was in it: create it with type kubernetes.io/basic-auth, the label etcd.setpoint.dev/cluster=orders',
+      );
+      expect((await world.get(EtcdCluster, "orders")).status?.waitingFor?.what).toBe(degraded?.message);
+      const labels = { "etcd.setpoint.dev/cluster": "orders" };
+      await world.apply(Secret({ name: "orders-root", labels, type, data }));
+      await world.run(seconds(3));
+      await expectHealthy(stage);
+      expect((await world.get(EtcdCluster, "orders")).status?.auth).toEqual({ rootSecret: "orders-root" });
+      await world.expectQuiet();
+    }),
+  );
+
+  test.each(["Enabled", "Disabled"] as const)(
+    "counts when another client changes its password, with TLS %s",
+    async (mode) => {
+      await scenario(11, async (stage) => {
+        const { world, etcd } = stage;
+        await bootstrap(stage, { ...auth, tls: { mode } });
+        await world.patch(Secret, "orders-root", { data: { password: Buffer.from("chosen").toString("base64") } });
+        await world.run(seconds(5));
+        const present = await world.get(EtcdCluster, "orders");
+        const { password } = etcd.members("orders")[0]?.data.auth.users["root"] ?? {};
+        expect(password === "chosen").toBe(mode === "Enabled");
+        expect(conditionOf(present, "Degraded")?.reason).toBe(mode === "Enabled" ? "AllHealthy" : "RootLoginLost");
+      })();
+    },
+  );
+});
+
 describe("a ServiceBinding", () => {
   test(
     "has a user that is rotated with an overlap, survives a restart of the operator, and is dropped with the binding",
@@ -156,15 +226,15 @@ describe("a ServiceBinding", () => {
   );
 
   test(
-    "names the Secret of root when a user has deleted it",
+    "names the Secret of root when nobody can bring it back",
     scenario(8, async (stage) => {
       const { world } = stage;
       await bootstrap(stage, auth);
-      await world.delete(Secret, "orders-root");
+      await loseRootSecret(stage);
       await world.apply(binding());
       await world.run(minutes(2));
       const { message } = conditionOf(await world.get(ServiceBinding, "shop"), "Ready") ?? {};
-      expect(message).toContain('Secret "orders-root" has no password of root');
+      expect(message).toContain('authentication is not on yet: Secret "orders-root" is gone');
     }),
   );
 

@@ -42,6 +42,8 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       return context.requeueAfter(0, "see whether etcd accepts the login");
     },
 
+    restoreRootSecret: (_, context, seen) => connections.restoreRoot(seen, context),
+
     applyServices: (_, context, seen) => applyServices(context, seen),
 
     startMember: (args, context, seen) => startMember(args, context, seen),

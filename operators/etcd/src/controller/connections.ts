@@ -1,11 +1,12 @@
 /** Reaches the members of a cluster with its credentials, and keeps its certificates. */
 import type { CertificateKeeper, CertificateReport, LeafState } from "@setpoint/data-service";
 import type { ReconcileContext } from "setpoint";
-import type { Pod } from "setpoint/kinds";
+import { type Pod, Secret } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { EtcdGateway, EtcdLogin } from "../gateway/etcd-gateway.ts";
 import { schemeOf } from "../member-names.ts";
 import { RootLogins } from "./root-logins.ts";
+import { rootSecretName } from "../resources/root-login.ts";
 import { type CertificateRole, certificatesOf, operatorRole, placeOf, serverName } from "../resources/tls.ts";
 import type { Seen } from "./seen.ts";
 
@@ -14,6 +15,8 @@ export interface Connection {
   readonly gateway: EtcdGateway;
   /** Undefined without TLS. */
   readonly certificates?: CertificateReport | undefined;
+  /** Whether the Secret with the login of root should exist, and does not. */
+  readonly isRootMissing: boolean;
 }
 
 export class EtcdConnections {
@@ -27,15 +30,18 @@ export class EtcdConnections {
   }
 
   async observe(cluster: EtcdCluster, pods: readonly Pod[], context: ReconcileContext): Promise<Connection> {
-    const login = await this.#roots.read(cluster, context);
-    if (schemeOf(cluster) === "http") return { gateway: this.#with(undefined, login, cluster) };
+    const { name = "", namespace } = cluster.metadata;
+    const shown = context.get(Secret, rootSecretName(name), namespace);
+    const { login, isMissing } = await this.#roots.observe(cluster, shown, context);
+    const root = { isRootMissing: isMissing };
+    if (schemeOf(cluster) === "http") return { gateway: this.#with(undefined, login, cluster), ...root };
     const { report, own } = await this.#keeper.observe(certificatesOf(cluster, pods), operatorRole(cluster), context);
-    return { gateway: this.#with(own, login, cluster), certificates: report };
+    return { gateway: this.#with(own, login, cluster), certificates: report, ...root };
   }
 
   /** A member that runs does not answer: maybe the credentials are old ones. */
   doubt(cluster: EtcdCluster): void {
-    this.#roots.forget(cluster);
+    this.#roots.doubt(cluster);
     if (schemeOf(cluster) === "https") this.#keeper.forget(placeOf(cluster));
   }
 
@@ -62,6 +68,13 @@ export class EtcdConnections {
     }
     const gateway = await this.#connectAs(operatorRole(cluster), login, cluster, context);
     await gateway.enableAuthentication(endpoint, context.signal);
+  }
+
+  /** Creates the Secret of root again, with the login that this process knows. */
+  async restoreRoot({ cluster }: Seen, context: ReconcileContext): Promise<void> {
+    await this.#roots.ensure(cluster, context);
+    const secret = rootSecretName(cluster.metadata.name ?? "");
+    context.event("Normal", "RootSecretRestored", `Secret "${secret}" was deleted, and has its login of root again`);
   }
 
   async #connectAs(

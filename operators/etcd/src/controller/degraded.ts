@@ -3,6 +3,7 @@ import type { ConditionInit, StepFacts } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { slowDisksText } from "./plan-disks.ts";
 import { isFenced } from "./plan-fencing.ts";
+import { lostLoginText } from "../resources/root-login.ts";
 import { corruptionText } from "./corruption.ts";
 import { isFounded, isHealthy, isServing, isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
 
@@ -45,7 +46,13 @@ function wholeTrouble(seen: Seen): Trouble | undefined {
     return { reason: "ServiceNameTaken", message: `Service "${serviceTaken}" belongs to another owner` };
   if (clusterIds.length > 1)
     return { reason: "SplitBrain", message: `Members belong to different clusters: ${clustersText(seen)}` };
-  return undefined;
+  return lostLogin(seen);
+}
+
+/** With TLS the certificate of root sets another password, so that it does not last. */
+function lostLogin({ authentication, cluster, isRootMissing = false }: Seen): Trouble | undefined {
+  if (authentication !== "Refused" || cluster.spec.tls?.mode === "Enabled") return undefined;
+  return { reason: "RootLoginLost", message: lostLoginText(cluster.metadata.name ?? "", isRootMissing) };
 }
 
 function memberTrouble(seen: Seen, phase: Status["phase"]): Trouble | undefined {

@@ -6,6 +6,8 @@ export interface Actions {
   readonly maintainCertificates: Record<never, never>;
   /** Makes root with the password in its Secret, and turns authentication on. */
   readonly enableAuthentication: Record<never, never>;
+  /** Creates the Secret with the login of root again. */
+  readonly restoreRootSecret: Record<never, never>;
   readonly applyServices: Record<never, never>;
   /**
    * Creates the volume (if the cluster has volumes) and the pod of a member that is or will be in etcd's

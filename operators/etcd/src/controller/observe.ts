@@ -63,7 +63,7 @@ export async function observe(
   // The mode comes first: a restore begins with an empty status.
   const cluster = withRestoredStatus(withTlsMode(accepted, claims), restore);
   const pods = byMember(context.children.list(Pod), (name) => name);
-  const { gateway, certificates } = await connections.observe(cluster, [...pods.values()], context);
+  const { gateway, certificates, isRootMissing } = await connections.observe(cluster, [...pods.values()], context);
   const shown = byMember(claims, memberOfVolume);
   const unseen = unseenVolumes(shown, pods, cluster);
   const volumes = unseen.length === 0 ? shown : await withFresh(shown, unseen, cluster, context);
@@ -139,6 +139,7 @@ export async function observe(
         : await askAuthentication(pods, statuses, gateway, context.signal),
     clusterIds: distinctClusterIds(members),
     certificates,
+    isRootMissing,
     pinnedImages: accepts.pinnedImages,
   };
 }

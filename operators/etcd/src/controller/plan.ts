@@ -18,7 +18,7 @@ import { planFirstStart, startAnew } from "./plan-first-start.ts";
 import { planRestore } from "./plan-restore.ts";
 import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
 import { planVolumes } from "./plan-volumes.ts";
-import { rootSecretName } from "../resources/root-login.ts";
+import { lostLoginText, refusedLoginText, rootSecretName } from "../resources/root-login.ts";
 import { podReason } from "./pod-reason.ts";
 import { podVersion } from "../resources/member-image.ts";
 import {
@@ -110,14 +110,17 @@ function planCertificates({ certificates }: Seen, founded: boolean): EtcdStep | 
 }
 
 /** Before everything that a cluster with authentication refuses to a client without a login. */
-function planAuthentication({ authentication, cluster }: Seen): EtcdStep | undefined {
+function planAuthentication({ authentication, cluster, isRootMissing = false }: Seen): EtcdStep | undefined {
+  const { name = "" } = cluster.metadata;
+  if (authentication === "On" && isRootMissing)
+    return act("restoreRootSecret", {}, `Secret "${rootSecretName(name)}" is gone, and etcd accepts the login it had`);
   if (authentication === "Off" && cluster.spec.dryRun) return undefined;
   if (authentication === "Off")
     return act("enableAuthentication", {}, "clients need no login yet, and spec.auth.enabled is true");
   if (authentication !== "Refused") return undefined;
-  const why = `etcd refuses the login of root in Secret "${rootSecretName(cluster.metadata.name ?? "")}"`;
-  if (cluster.spec.tls?.mode === "Enabled") return act("enableAuthentication", {}, why);
-  return wait(`${why}: write the password of root into it; without TLS the operator cannot change it`, recheckMs);
+  if (cluster.spec.tls?.mode === "Enabled")
+    return act("enableAuthentication", {}, refusedLoginText(name, isRootMissing));
+  return wait(lostLoginText(name, isRootMissing), recheckMs);
 }
 
 /** Orphaned pods and volumes: what a removal or a crash between two steps left behind. */

@@ -6,9 +6,24 @@ import { isNotFound, type ReconcileContext, type Stored } from "setpoint";
 import { Secret } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { EtcdLogin } from "../gateway/etcd-gateway.ts";
+import { labels } from "../member-names.ts";
 import { rootLoginOf, rootSecret, rootSecretName, wantsAuthentication } from "../resources/root-login.ts";
 
 type Context = Pick<ReconcileContext, "client" | "host" | "signal">;
+
+/** A login that is kept, and whether its Secret is to be read again before it is used. */
+interface Kept {
+  readonly login: EtcdLogin;
+  readonly isDoubted: boolean;
+}
+
+/** What an observation learns of the login of root. */
+export interface RootLogin {
+  /** Undefined without authentication, and when this process has never read it. */
+  readonly login?: EtcdLogin | undefined;
+  /** Whether its Secret does not exist. */
+  readonly isMissing: boolean;
+}
 
 /** 192 bits. */
 const passwordBytes = 24;
@@ -17,26 +32,36 @@ const rememberedMax = 1_000;
 
 export class RootLogins {
   /** By the UID of the cluster. */
-  readonly #logins = new BoundedMap<string, EtcdLogin>(rememberedMax);
+  readonly #logins = new BoundedMap<string, Kept>(rememberedMax);
 
-  /** Undefined without authentication, and while there is no Secret. */
-  async read(cluster: EtcdCluster, context: Context): Promise<EtcdLogin | undefined> {
-    if (!wantsAuthentication(cluster)) return undefined;
-    const { uid = "" } = cluster.metadata;
-    const known = this.#logins.get(uid);
-    if (known !== undefined) return known;
+  /**
+   * `shown` is the Secret in the cache. At rest it has the login that is kept, and the server is asked for
+   * nothing. The login that is kept outlives its Secret: the operator goes on with it.
+   */
+  async observe(cluster: EtcdCluster, shown: Secret | undefined, context: Context): Promise<RootLogin> {
+    if (!wantsAuthentication(cluster)) return { isMissing: false };
+    const kept = this.#logins.get(uidOf(cluster));
+    const isSame = kept !== undefined && shown !== undefined && rootLoginOf(shown)?.password === kept.login.password;
+    if (isSame && !kept.isDoubted) return { login: kept.login, isMissing: false };
     const secret = await readSecret(cluster, context);
-    const login = secret === undefined ? undefined : ownLogin(secret, cluster);
-    if (login !== undefined) this.#logins.set(uid, login);
-    return login;
+    if (secret === undefined) return { login: kept?.login, isMissing: true };
+    return { login: this.#keep(secret, cluster), isMissing: false };
   }
 
-  /** The same, and makes the Secret when there is none. */
+  /** Undefined without authentication, and without a Secret of which this process knows the login. */
+  async read(cluster: EtcdCluster, context: Context): Promise<EtcdLogin | undefined> {
+    if (!wantsAuthentication(cluster)) return undefined;
+    const kept = this.#logins.get(uidOf(cluster));
+    if (kept !== undefined && !kept.isDoubted) return kept.login;
+    const secret = await readSecret(cluster, context);
+    return secret === undefined ? kept?.login : this.#keep(secret, cluster);
+  }
+
+  /** The same, and makes the Secret when there is none: with the login that is kept, or a new password. */
   async ensure(cluster: EtcdCluster, context: Context): Promise<EtcdLogin> {
-    this.forget(cluster);
     const present = await readSecret(cluster, context);
-    const secret = present ?? (await createSecret(cluster, context));
-    const login = ownLogin(secret, cluster);
+    const known = this.#logins.get(uidOf(cluster))?.login;
+    const login = this.#keep(present ?? (await createSecret(cluster, known, context)), cluster);
     if (login === undefined)
       throw new Error(
         `Cannot use Secret "${rootSecretName(cluster.metadata.name ?? "")}": it has no password; delete it`,
@@ -45,19 +70,37 @@ export class RootLogins {
   }
 
   /** The next call reads the Secret again. */
-  forget({ metadata: { uid = "" } }: EtcdCluster): void {
-    this.#logins.delete(uid);
+  doubt(cluster: EtcdCluster): void {
+    const kept = this.#logins.get(uidOf(cluster));
+    if (kept !== undefined) this.#logins.set(uidOf(cluster), { ...kept, isDoubted: true });
+  }
+
+  #keep(secret: Secret, cluster: EtcdCluster): EtcdLogin | undefined {
+    const login = ownLogin(secret, cluster);
+    if (login !== undefined) this.#logins.set(uidOf(cluster), { login, isDoubted: false });
+    return login;
   }
 }
 
+function uidOf({ metadata: { uid = "" } }: EtcdCluster): string {
+  return uid;
+}
+
+/** A Secret that a user has made for the cluster has its label and no owner. */
 function ownLogin(secret: Secret, { metadata: { name = "", uid } }: EtcdCluster): EtcdLogin | undefined {
-  if (secret.metadata.ownerReferences?.some((owner) => owner.uid === uid) !== true)
+  const { ownerReferences = [], labels: marks = {} } = secret.metadata;
+  const isGiven = ownerReferences.length === 0 && marks[labels.cluster] === name;
+  if (!isGiven && !ownerReferences.some((owner) => owner.uid === uid))
     throw new Error(`Cannot use Secret "${rootSecretName(name)}": it belongs to another owner; rename or delete it`);
   return rootLoginOf(secret);
 }
 
-function createSecret(cluster: EtcdCluster, { client, host, signal }: Context): Promise<Stored<Secret>> {
-  const password = Buffer.from(host.random.bytes(passwordBytes)).toString("base64url");
+function createSecret(
+  cluster: EtcdCluster,
+  known: EtcdLogin | undefined,
+  { client, host, signal }: Context,
+): Promise<Stored<Secret>> {
+  const password = known?.password ?? Buffer.from(host.random.bytes(passwordBytes)).toString("base64url");
   return client.create(Secret, rootSecret(cluster, password), { signal });
 }
 

@@ -75,6 +75,8 @@ export interface Seen {
   readonly quorum: boolean;
   /** Whether etcd asks for logins; undefined without a quorum, and where the spec does not want it. */
   readonly authentication?: Authentication | undefined;
+  /** Whether the Secret with the login of root should exist, and does not. */
+  readonly isRootMissing?: boolean;
   /** The distinct cluster IDs that members report; more than one is a split brain. */
   readonly clusterIds: readonly string[];
   /** The version to which members are upgraded: the spec's, or the running one when that is refused. */

@@ -3,7 +3,7 @@
  * Keys of service accounts are exchanged at an address that cannot be changed, so tests cannot use them.
  */
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
@@ -19,14 +19,17 @@ export interface TokenService extends AsyncDisposable {
 export async function startTokenService(subject: string): Promise<TokenService> {
   const accessToken = "canary-access-token";
   let given = 0;
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { subjectToken } = JSON.parse(await text(request)) as { readonly subjectToken?: unknown };
     const isKnown = subjectToken === subject;
     if (isKnown) given++;
-    const answer = isKnown
+    const body = isKnown
       ? { access_token: accessToken, token_type: "Bearer", expires_in: 3_600 }
       : { error: "invalid_grant", error_description: "the subject is unknown" };
-    response.writeHead(isKnown ? 200 : 400, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    response.writeHead(isKnown ? 200 : 400, { "content-type": "application/json" }).end(JSON.stringify(body));
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: Error) => response.destroy(error));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

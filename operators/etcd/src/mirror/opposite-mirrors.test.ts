@@ -6,9 +6,9 @@ import { opposites } from "./opposite-mirrors.ts";
 /** `a/x/>b/y/`: keys of cluster a with the prefix x/ are copied to cluster b, with the prefix y/. */
 function mirrors(...sketches: readonly string[]): readonly Stored<EtcdMirror>[] {
   return sketches.map((sketch, index) => {
-    const [[from = "", prefix = ""] = [], [to = "", destinationPrefix = ""] = []] = sketch
-      .split(">")
-      .map((end) => [end.slice(0, 1), end.slice(1)]);
+    const [source = "", destination = ""] = sketch.split(">");
+    const [from, prefix] = [source.slice(0, 1), source.slice(1)];
+    const [to, destinationPrefix] = [destination.slice(0, 1), destination.slice(1)];
     const { spec, ...rest } = EtcdMirror({
       name: `m${index}`,
       spec: { source: { cluster: from }, cluster: to, prefix, destinationPrefix },

@@ -71,7 +71,9 @@ function copyProblem(
   prefix: string,
 ): string | undefined {
   const [wanted, copied] = [source, destination].map((keys) =>
-    [...keys].filter(([key]) => key.startsWith(prefix) && !key.startsWith(recordPrefix)).toSorted(),
+    [...keys]
+      .filter(([key]) => key.startsWith(prefix) && !key.startsWith(recordPrefix))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
   return JSON.stringify(wanted) === JSON.stringify(copied)
     ? undefined

@@ -39,7 +39,7 @@ export class SimulatedClients implements ProgramModel {
   }
 
   async #write(
-    { host, exited }: Launch,
+    launch: Launch,
     cluster: string,
     keys: readonly (readonly [string, string])[],
     signal: AbortSignal,
@@ -47,10 +47,10 @@ export class SimulatedClients implements ProgramModel {
     for (const [key, value] of keys)
       for (let isWritten = false; !isWritten;) {
         isWritten = await this.#put(cluster, key, value === "" ? undefined : value);
-        if (!isWritten) await sleep(host.clock, retryMs, signal);
+        if (!isWritten) await sleep(launch.host.clock, retryMs, signal);
         signal.throwIfAborted();
       }
-    exited(0);
+    launch.exited(0);
   }
 
   async #put(cluster: string, key: string, value: string | undefined): Promise<boolean> {

@@ -70,13 +70,13 @@ export class SimulatedMirrorEnd implements MirrorSource, MirrorDestination {
   }
 
   async #ask<T>(send: (etcd: EtcdModel, endpoint: string) => Promise<T>): Promise<T> {
-    const { side, etcd, cluster, signal, login } = this.#options;
+    const { side, etcd, cluster, signal } = this.#options;
     signal.throwIfAborted();
     const member = etcd.members(cluster).find(({ isServing }) => isServing);
     if (member === undefined) throw new MirrorProblem(`${side}Unreachable`, "no member answers");
     const endpoint = `http://${member.launch.podIp}:2379`;
     try {
-      await etcd.users.enter(endpoint, login());
+      await etcd.users.enter(endpoint, this.#options.login());
       return await send(etcd, endpoint);
     } catch (error) {
       signal.throwIfAborted();

@@ -5,7 +5,7 @@
 import { ServiceBinding } from "@setpoint/data-service";
 import { type KubeObject, minutes, seconds } from "setpoint";
 import { Event, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
-import { conditionOf, EtcdModel, explore, happens, replaySchedule, story } from "setpoint/testing";
+import { conditionOf, EtcdModel, explore, type Fault, happens, replaySchedule, story } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import * as bindings from "./testing/etcd-binding-worlds.ts";
@@ -284,9 +284,16 @@ test("the law about logins notices a user that another client drops", async () =
   expect(failures.map(({ rule }) => rule.oracle)).toContain("a published login works until its overlap has passed");
 });
 
-test("no user outlives its binding when its creation is executed after it was dropped", async () => {
-  const at = { by: "etcd", write: "etcd user sb-*-2", nth: 1 };
-  const fault = { kind: "B3", at, lateMs: 2_000 };
+test.each<[situation: string, fault: Fault]>([
+  [
+    "when its creation is executed after it was dropped",
+    { kind: "B3", at: { by: "etcd", write: "etcd user sb-*-2", nth: 1 }, lateMs: 2_000 },
+  ],
+  [
+    "when the operator's clock is set back, and its deletion ends",
+    { kind: "D4", at: { by: "etcd", write: "etcd drop user sb-*-1", nth: 1 }, byMs: -3_600_000 },
+  ],
+])("no user outlives its binding %s", async (_, fault) => {
   const schedule = { seed: 7, story: "a binding of etcd is revoked during a rotation", faults: [fault] };
   const found = await replaySchedule(
     bindings.subject,
@@ -294,5 +301,5 @@ test("no user outlives its binding when its creation is executed after it was dr
     JSON.stringify(schedule),
   );
   expect(found.broken).toEqual([]);
-  expect(found.struck.map(({ fault: { kind } }) => kind)).toEqual(["B3"]);
+  expect(found.struck.map((each) => each.fault)).toEqual([fault]);
 });

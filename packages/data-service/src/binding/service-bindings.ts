@@ -3,6 +3,7 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import { Secret } from "setpoint/kinds";
 import { controller, keyOf, type ReconcileContext, type Result, seconds, type Stored, watching } from "setpoint";
 import type { PolicyRule } from "setpoint/install";
+import { BoundedMap } from "../engine/bounded-map.ts";
 import { type Login, ServiceBinding } from "../kinds/service-binding.ts";
 import { bindingActions } from "./binding-actions.ts";
 import { bindingLabel } from "./binding-secret.ts";
@@ -37,6 +38,7 @@ export function bindingController<Instance extends KubeObject>(
 ): Controller {
   const { group, kind } = engine.kind;
   const ports = { engine, overlaps: new OverlapTimer() };
+  const firstDrops = new BoundedMap<string, number>(revokedMax);
   return controller(ServiceBinding, {
     name: `${engine.name}-bindings`,
     finalizer: `data.setpoint.dev/${engine.name}-user`,
@@ -58,7 +60,7 @@ export function bindingController<Instance extends KubeObject>(
     actions: bindingActions(ports),
     status: bindingStatus,
     conditions: bindingConditions,
-    cleanup: (binding, context) => revoke(binding, context, engine),
+    cleanup: (binding, context) => revoke(binding, context, engine, firstDrops),
   });
 }
 
@@ -79,6 +81,9 @@ function facts<Instance extends KubeObject>(engine: EngineWithUsers<Instance>, o
 /** How late a request may still be executed whose answer was lost. */
 const lateMs = seconds(15);
 
+/** Bindings that are being deleted at a time; the wait of one that is forgotten begins again. */
+const revokedMax = 1_000;
+
 /**
  * Drops every user that the status names. The status comes from the server: a user that only a late view
  * lacks would be left behind.
@@ -87,6 +92,7 @@ async function revoke<Instance extends KubeObject>(
   cached: Stored<ServiceBinding>,
   context: ReconcileContext,
   engine: EngineWithUsers<Instance>,
+  firstDrops: BoundedMap<string, number>,
 ): Promise<Result | void> {
   const { name, namespace } = cached.metadata;
   const { spec, status } = (await context.fresh(ServiceBinding, name, namespace)) ?? cached;
@@ -105,9 +111,21 @@ async function revoke<Instance extends KubeObject>(
   context.controller.changesOutside(`drop users ${logins.map(({ user }) => user).join(", ")}`);
   for (const { user } of logins) await engine.users.dropUser(instance, user, undefined, access);
   const deletedMs = Date.parse(cached.metadata.deletionTimestamp ?? "");
-  const leftMs = deletedMs + lateMs - context.host.clock.now();
+  const leftMs = lateMs - sinceFirstDrop(cached, context, firstDrops);
   if (leftMs > 0 && logins.some((login) => mayBeCreatedLate(login, deletedMs)))
     return context.requeueAfter(leftMs, "users are dropped once more: a creation may still be under way");
+}
+
+/** By the clock of this process alone, which no correction sets back; another process waits once more. */
+function sinceFirstDrop(
+  { metadata: { uid } }: Stored<ServiceBinding>,
+  { host: { clock } }: ReconcileContext,
+  firstDrops: BoundedMap<string, number>,
+): number {
+  const nowMs = clock.monotonic();
+  const firstMs = firstDrops.get(uid) ?? nowMs;
+  firstDrops.set(uid, firstMs);
+  return nowMs - firstMs;
 }
 
 /**

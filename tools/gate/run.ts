@@ -1,7 +1,7 @@
 /**
  * The gate: format, lint, types, structure, unused code, tests; with `--all` also the long end-to-end tests
- * and the attacks, and laws for twice as long. Ends with a line `N passed, N failed`, counting each check as one and each test
- * as one, and with exit code 1 when anything failed.
+ * and the attacks, and laws for twice as long. Ends with a line `N passed, N failed`, counting each check as
+ * one and each test as one, and with exit code 1 when anything failed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

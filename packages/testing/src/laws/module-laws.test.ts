@@ -11,6 +11,7 @@ function limitOf(seconds: number): number {
 }
 
 test("SETPOINT_LAWS_TIMES makes an exploration last longer", () => {
+  vi.stubEnv("SETPOINT_LAWS_TIMES", undefined);
   const usual = limitOf(10);
   vi.stubEnv("SETPOINT_LAWS_TIMES", "3");
   const longer = limitOf(10);

@@ -30,7 +30,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const newerEtcd = ["e2e/etcd36/**/*.test.ts", "e2e/etcd-logins/**/*.test.ts"];
+const newerEtcd = ["e2e/etcd36/**/*.test.ts", "e2e/etcd-logins/**/*.test.ts", "e2e/etcd-disk/**/*.test.ts"];
 const long = ["e2e/*.long.test.ts"];
 const gcs = ["e2e/gcs/**/*.test.ts"];
 

@@ -15,10 +15,7 @@ const debianPackages = [
   { command: "mmdebstrap", name: "mmdebstrap" },
 ];
 /** What only tests need: an ordinary user's cluster maps user IDs with it. */
-export const testPackages = [
-  { command: "newuidmap", name: "uidmap" },
-  { command: "strace", name: "strace" },
-];
+export const testPackages = [{ command: "newuidmap", name: "uidmap" }];
 
 /** Prints one sentence and ends the process. */
 export function fail(sentence) {

@@ -5,10 +5,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
-import { checkHashes } from "../examples/etcd/tour/steps.ts";
-import { Playground } from "./etcd/playground.ts";
-import { processesWith } from "./processes.ts";
+import type { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
+import { checkHashes } from "../../examples/etcd/tour/steps.ts";
+import { Playground } from "../etcd/playground.ts";
+import { processesWith } from "../processes.ts";
 
 const delayMicroseconds = 800_000;
 /**

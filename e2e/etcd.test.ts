@@ -1,14 +1,14 @@
 /**
  * CoreOS' acceptance tests of its etcd operator (their names stand in the comments), against real etcd on our
  * own control plane, with what they leave out. Under every story a writer runs, of which nothing may be lost.
+ * Those in which members are replaced or added are in `etcd-members.test.ts`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
 import { memberProcess } from "../examples/etcd/tour/member-process.ts";
-import { checkHashes, killLeader, operatorAway, scale, upgrade, writeAndRead } from "../examples/etcd/tour/steps.ts";
-import { conditions } from "./etcd/expect-status.ts";
+import { checkHashes, upgrade, writeAndRead } from "../examples/etcd/tour/steps.ts";
 import { Playground } from "./etcd/playground.ts";
 
 const old = "3.4.23";
@@ -109,25 +109,3 @@ async function readyPods(cluster: ClusterUnderTour): Promise<readonly string[]> 
     status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
   return (await cluster.pods()).filter(isReady).map(({ metadata }) => metadata.name ?? "");
 }
-
-// A6: TestOneMemberRecovery
-test("a dead leader is replaced under a new name, and its ID is gone", async () => {
-  await playground.tell("recovery", { size: 3, version: recent }, async (cluster, writer) => {
-    await killLeader.run(cluster, writer);
-  });
-});
-
-// A7, A8: TestResizeCluster3to5, TestResizeCluster5to3
-test("growing adds one learner at a time, shrinking never removes the leader", async () => {
-  await playground.tell("resize", { size: 3, version: recent }, async (cluster, writer) => {
-    await scale.run(cluster, writer);
-  });
-});
-
-// A11: TestRestartOperator
-test("a member that died while the operator was away is replaced when it is back", async () => {
-  await playground.tell("restart", { size: 3, version: recent }, async (cluster, writer) => {
-    await operatorAway.run(cluster, writer);
-    expect(conditions((await cluster.get()).status)).toMatchObject({ Degraded: "False" });
-  });
-});

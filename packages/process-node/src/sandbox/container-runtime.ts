@@ -105,6 +105,8 @@ export interface RunningContainer {
   readonly pid: number;
   /** The process whose death ends everything in the sandbox. */
   readonly sandboxPid: number;
+  /** As it is recorded on the host, so that every agent reports the same time. */
+  readonly startedAtMs: number;
   readonly exited: Promise<ContainerExit>;
   /** To the main process. */
   signal(name: "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGHUP"): void;

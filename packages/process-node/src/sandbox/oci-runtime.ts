@@ -154,7 +154,8 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       const record = await this.#create(spec, id, sandbox, bundle);
       await ready;
       await launch(this.#crun(["start", toolName(id)]));
-      const started: ContainerRecord = { ...record, isStarted: true };
+      const startedAtMs = this.#options.clock.now();
+      const started: ContainerRecord = { ...record, startedAtMs, isStarted: true };
       writeRecord(bundle, started);
       dropOldBundles(this.#options.directory, { ...id, attempt: id.attempt - 1 });
       return this.#running(started, id, bundle);
@@ -259,7 +260,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   }
 
   #running(record: ContainerRecord, id: ContainerId, bundle: string): RunningContainer {
-    const { spec, main, files } = record;
+    const { spec, main, files, startedAtMs } = record;
     const exited = this.#exits.exitOf(watched(record, id, bundle)).then(async (exit) => {
       await this.#forget(id);
       return exit;
@@ -268,6 +269,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       id: spec.id,
       pid: main.pid,
       sandboxPid: main.pid,
+      startedAtMs,
       exited,
       signal: (name) => signalProcess(main, name),
       // The first process of a process namespace: with it the kernel ends all others.

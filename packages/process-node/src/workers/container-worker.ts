@@ -161,7 +161,7 @@ export class ContainerWorker {
     this.#containerId = id;
     if (running !== undefined) {
       const before = isRecorded ? { started: recorded.started === true, ready: recorded.ready } : undefined;
-      return this.#follow(this.#container, running, startedAtMs, before);
+      return this.#follow(this.#container, running, before);
     }
     if (exit !== undefined) this.#exited(this.#container, exit, startedAtMs);
   }
@@ -245,15 +245,16 @@ export class ContainerWorker {
 
   #started(container: Container, running: RunningContainer): void {
     this.#containerId = running.id;
-    this.#follow(container, running, this.#parts.clock.now());
+    this.#follow(container, running);
     this.#event("Normal", "Started", "Container started");
     void runPostStart(this.#parts, container, running).then((isOk) => (isOk ? undefined : this.stop(defaultGraceMs)));
     this.#parts.changed();
   }
 
-  #follow(container: Container, running: RunningContainer, startedAtMs: number, before?: ProbedBefore): void {
+  #follow(container: Container, running: RunningContainer, before?: ProbedBefore): void {
     const onUnhealthy = (name: string, probe: Probe): void => this.#unhealthy(name, probe);
     const prober = startProber(this.#parts, container, running, before, onUnhealthy);
+    const { startedAtMs } = running;
     const startedAt = timestampAt(startedAtMs);
     this.#phase = { kind: "running", running, prober, startedAt, image: container.image ?? "" };
     void running.exited.then((exit) => {

@@ -27,6 +27,7 @@ export class FakeProcess implements RunningContainer {
   readonly startedSeconds: number;
   readonly pid = 1_000_001;
   readonly sandboxPid = 1_000_000;
+  readonly startedAtMs: number;
   readonly signals: string[] = [];
   files: Readonly<Record<string, string>> = {};
   readonly exited: Promise<ContainerExit>;
@@ -38,6 +39,7 @@ export class FakeProcess implements RunningContainer {
     this.id = spec.id;
     this.spec = spec;
     this.startedSeconds = world.seconds;
+    this.startedAtMs = world.clock.now();
     this.exited = promise;
     this.exit = (exitCode) => resolve({ exitCode });
     this.#world = world;

@@ -1,6 +1,6 @@
 /**
- * CoreOS' acceptance tests of its etcd operator in which members are replaced, added and removed, against real
- * etcd under writes. The others are in `etcd.test.ts`.
+ * CoreOS' acceptance tests of its etcd operator in which members are replaced, added and removed, against
+ * real etcd under writes. The others are in `etcd.test.ts`.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { killLeader, operatorAway, scale } from "../examples/etcd/tour/steps.ts";

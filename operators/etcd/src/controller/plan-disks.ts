@@ -2,7 +2,8 @@
 import type { StepFacts } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { act, type EtcdStep } from "./etcd-step.ts";
-import { podState, type Seen, type SeenMember } from "./seen.ts";
+import { planSurplus } from "./plan-rollout.ts";
+import { isHealthy, isServing, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type SlowDisks = NonNullable<NonNullable<EtcdCluster["status"]>["slowDisks"]>;
 
@@ -24,6 +25,19 @@ export function planDisks(seen: Seen, nowMs: number): EtcdStep | undefined {
   if (nowMs - last < replacementPauseMs) return undefined;
   const slow = onlySlow(seen);
   return slow === undefined ? undefined : replace(seen, slow);
+}
+
+/**
+ * A disk can be so slow that its member's pod is not ready. That pod is not waited for: all other members
+ * serve, and it is the one to replace.
+ */
+export function planUnreadyDisk(seen: Seen, nowMs: number): EtcdStep | undefined {
+  const listed = seen.members.filter((each) => each.listed !== undefined);
+  const [unready, ...more] = listed.filter((each) => !isHealthy(each) || !isServing(each));
+  if (unready === undefined || more.length > 0 || seen.fencing.fenced.length > 0) return undefined;
+  const isReplaced = unready.name === seen.cluster.status?.slowDisks?.replacing;
+  if (isReplaced && listed.length > seen.cluster.spec.size) return planSurplus(seen, listed);
+  return isReplaced || onlySlow(seen)?.name === unready.name ? planDisks(seen, nowMs) : undefined;
 }
 
 function replace(seen: Seen, slow: SeenMember): EtcdStep {

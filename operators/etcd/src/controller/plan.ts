@@ -9,7 +9,7 @@ import { refusalText } from "../accepted-spec.ts";
 import { act, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { withCorruption } from "./corruption.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
-import { planDisks } from "./plan-disks.ts";
+import { planDisks, planUnreadyDisk } from "./plan-disks.ts";
 import { isFenced, planFencing, planWhileFenced } from "./plan-fencing.ts";
 import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
 import { isHibernated, planHibernation } from "./plan-hibernation.ts";
@@ -83,6 +83,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
     planCleanup(seen) ??
     planHealing(seen) ??
     planLearners(seen) ??
+    planUnreadyDisk(seen, nowMs) ??
     planWaitForHealth(seen) ??
     planWhileFenced(seen) ??
     planSpace(seen, nowMs) ??

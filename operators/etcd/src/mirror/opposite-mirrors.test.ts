@@ -13,7 +13,11 @@ function mirrors(...sketches: readonly string[]): readonly Stored<EtcdMirror>[] 
       name: `m${index}`,
       spec: { source: { cluster: from }, cluster: to, prefix, destinationPrefix },
     });
-    const metadata = { ...rest.metadata, uid: `u${index}`, creationTimestamp: `2026-01-01T00:00:0${index}Z` };
+    const metadata = {
+      ...rest.metadata,
+      uid: `u${index}`,
+      creationTimestamp: `2026-01-01T00:00:${String(index).padStart(2, "0")}Z`,
+    };
     return { ...rest, spec, metadata } as Stored<EtcdMirror>;
   });
 }
@@ -34,4 +38,12 @@ test.each<readonly [string, readonly string[], readonly (string | undefined)[]]>
   const all = mirrors(...sketches);
   const found = all.map((each) => opposites(each, all.toReversed())?.join());
   expect(found).toEqual(expected);
+});
+
+test("opposites() visits each mirror once, however many ways there are", () => {
+  // Five mirrors between each two of twelve clusters: about 5^11 ways.
+  const clusters = [..."lkjihgfedcba"];
+  const layers = clusters.slice(1).flatMap((from, index) => Array<string>(5).fill(`${from}>${clusters[index]}`));
+  const all = mirrors(...layers);
+  expect(all.map((each) => opposites(each, all))).toEqual(all.map(() => undefined));
 });

@@ -18,7 +18,7 @@ type Mirror = Stored<EtcdMirror>;
 export function opposites(mirror: Mirror, all: readonly Mirror[]): readonly string[] | undefined {
   const accepted: Mirror[] = [];
   for (const each of all.toSorted(byAge)) {
-    const way = wayBack(each, [each], accepted);
+    const way = wayBack(each, [each], new Set(accepted));
     if (each.metadata.uid === mirror.metadata.uid) return way?.slice(1).map(({ metadata }) => metadata.name);
     if (way === undefined) accepted.push(each);
   }
@@ -31,13 +31,17 @@ function byAge(a: Mirror, b: Mirror): number {
   return ageOf(a) < ageOf(b) ? -1 : 1;
 }
 
-/** From the last mirror of `way` on to `first`, over mirrors that are not on it yet. */
-function wayBack(first: Mirror, way: readonly Mirror[], others: readonly Mirror[]): readonly Mirror[] | undefined {
+/**
+ * From the last mirror of `way` on to `first`. `rest` are the mirrors that no search has reached yet: one that
+ * does not lead back over one way does not over another, and there may be very many ways.
+ */
+function wayBack(first: Mirror, way: readonly Mirror[], rest: Set<Mirror>): readonly Mirror[] | undefined {
   const last = way.at(-1) ?? first;
   if (way.length > 1 && leadsTo(last, first)) return way;
-  for (const next of others) {
-    if (way.includes(next) || !leadsTo(last, next)) continue;
-    const found = wayBack(first, [...way, next], others);
+  for (const next of rest) {
+    if (!leadsTo(last, next)) continue;
+    rest.delete(next);
+    const found = wayBack(first, [...way, next], rest);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -92,6 +92,19 @@ function cgroupOrRootOf(pid: number, directory: string): boolean {
   }
 }
 
+/** When the container of `member` stays as it is, the error has what the agent knows of it. */
+async function untilRestarted(target: Target, directory: string): Promise<void> {
+  const restarts = async (): Promise<number> => (await look(target, "member")).restarts;
+  await expect
+    .poll(restarts, { timeout: 60_000 })
+    .toBe(1)
+    .catch(async (cause: unknown) => {
+      const { status } = await target.admin.get(Pod, { namespace: "default", name: "member" });
+      const known = { members: memberOf(directory), agents: agentsOf(target), containers: status?.containerStatuses };
+      throw new Error(`${JSON.stringify(known)}\n${target.output.slice(-3_000)}`, { cause });
+    });
+}
+
 run(`a node agent that is killed costs its pods nothing and is started again${missing}`, async () => {
   const directory = folder();
   await using target = await Target.start({ directory });
@@ -113,7 +126,7 @@ run(`a node agent that is killed costs its pods nothing and is started again${mi
   const log = await target.raw({ path: "/api/v1/namespaces/default/pods/member/log?tailLines=1", as: "admin" });
   expect([log.status, log.body.length > 0]).toEqual([200, true]);
   process.kill(member ?? 0, "SIGKILL");
-  await expect.poll(async () => (await look(target, "member")).restarts, { timeout: 60_000 }).toBe(1);
+  await untilRestarted(target, directory);
 });
 
 run("what happens to a pod while its agent is away is seen by the next one", async () => {

@@ -42,7 +42,7 @@ test.each<readonly [string, readonly string[], readonly (string | undefined)[]]>
 
 test("opposites() visits each mirror once, however many ways there are", () => {
   // Five mirrors between each two of twelve clusters: about 5^11 ways.
-  const clusters = [..."lkjihgfedcba"];
+  const clusters = "lkjihgfedcba".split("");
   const layers = clusters.slice(1).flatMap((from, index) => Array<string>(5).fill(`${from}>${clusters[index]}`));
   const all = mirrors(...layers);
   expect(all.map((each) => opposites(each, all))).toEqual(all.map(() => undefined));

@@ -32,8 +32,8 @@ function byAge(a: Mirror, b: Mirror): number {
 }
 
 /**
- * From the last mirror of `way` on to `first`. `rest` are the mirrors that no search has reached yet: one that
- * does not lead back over one way does not over another, and there may be very many ways.
+ * From the last mirror of `way` on to `first`. `rest` are the mirrors that no search has reached yet: one
+ * that does not lead back over one way does not over another, and there may be very many ways.
  */
 function wayBack(first: Mirror, way: readonly Mirror[], rest: Set<Mirror>): readonly Mirror[] | undefined {
   const last = way.at(-1) ?? first;

@@ -145,3 +145,14 @@ test("applyDefaults() goes on inside a default that is an object, and copies it"
   applyDefaults(nested, second);
   expect(second.a).not.toBe(first.a);
 });
+
+test("applyDefaults() reaches a default through a schema that contains itself", () => {
+  const properties: Record<string, StructuralSchema> = {};
+  const node: StructuralSchema = { type: "object", properties };
+  properties["next"] = node;
+  properties["limits"] = { type: "object", additionalProperties: { type: "array", items: node } };
+  properties["size"] = { type: "integer", default: 1 };
+  const value = { next: { next: {} }, limits: { a: [{}] } };
+  applyDefaults(node, value);
+  expect(value).toEqual({ size: 1, next: { size: 1, next: { size: 1 } }, limits: { a: [{ size: 1 }] } });
+});

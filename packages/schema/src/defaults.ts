@@ -28,14 +28,15 @@ class DefaultsWalk {
     else if (Array.isArray(value)) this.#fillItems(schema, value);
   }
 
-  #fillObject({ properties = {}, additionalProperties }: StructuralSchema, object: Record<string, unknown>): void {
-    for (const [key, property] of Object.entries(properties)) {
+  #fillObject(schema: StructuralSchema, object: Record<string, unknown>): void {
+    for (const [key, property] of propertiesWithDefaults(schema)) {
       const present = Object.hasOwn(object, key) ? object[key] : undefined;
       const isMissing = present === undefined && property.default !== undefined;
       const value = isMissing || replacesNull(property, present) ? this.#defaultOf(property) : present;
       if (value !== present) setOwn(object, key, value);
       this.fill(property, value);
     }
+    const { properties = {}, additionalProperties } = schema;
     if (typeof additionalProperties !== "object") return;
     for (const [key, value] of Object.entries(object)) {
       if (Object.hasOwn(properties, key)) continue;
@@ -58,6 +59,26 @@ class DefaultsWalk {
     const message = `Request entity too large: the defaults of its schema add more than ${filledUnitsMax} characters`;
     throw new ApiError(failure(413, "RequestEntityTooLarge", message));
   }
+}
+
+const foundProperties = new WeakMap<StructuralSchema, readonly (readonly [string, StructuralSchema])[]>();
+
+/** The properties that have a default themselves or below: a few of the hundreds that a kind may have. */
+function propertiesWithDefaults(schema: StructuralSchema): readonly (readonly [string, StructuralSchema])[] {
+  const known = foundProperties.get(schema);
+  if (known !== undefined) return known;
+  const found = Object.entries(schema.properties ?? {}).filter(([, property]) => hasDefault(property));
+  foundProperties.set(schema, found);
+  return found;
+}
+
+function hasDefault(schema: StructuralSchema, visited: Set<StructuralSchema> = new Set()): boolean {
+  if (schema.default !== undefined) return true;
+  if (visited.has(schema)) return false;
+  visited.add(schema);
+  const { properties = {}, additionalProperties, items } = schema;
+  const children = [...Object.values(properties), additionalProperties, items];
+  return children.some((child) => typeof child === "object" && hasDefault(child, visited));
 }
 
 function unitsOf(value: unknown): number {

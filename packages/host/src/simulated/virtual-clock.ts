@@ -6,14 +6,7 @@ interface PendingTimer extends HeapTimer {
   readonly callback: () => void;
 }
 
-/** Taken when the module is loaded: a world may forbid real time to everything else. */
-const immediate = setImmediate;
-
-/** Resolves in a turn of the event loop of its own: all promise reactions that are ready have run then. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void immediate(resolve));
-}
-
+import { nextTurn } from "./next-turn.ts";
 /**
  * Timers that fire, and calls that are deferred, without any time passing; far more than a busy moment of a
  * cluster has.

@@ -29,19 +29,18 @@ class DefaultsWalk {
   }
 
   #fillObject(schema: StructuralSchema, object: Record<string, unknown>): void {
-    for (const [key, property] of propertiesWithDefaults(schema)) {
+    for (const [key, property] of propertiesWithDefault(schema)) {
       const present = Object.hasOwn(object, key) ? object[key] : undefined;
-      const isMissing = present === undefined && property.default !== undefined;
-      const value = isMissing || replacesNull(property, present) ? this.#defaultOf(property) : present;
-      if (value !== present) setOwn(object, key, value);
-      this.fill(property, value);
+      if (present === undefined || replacesNull(property, present)) setOwn(object, key, this.#defaultOf(property));
     }
     const { properties = {}, additionalProperties } = schema;
-    if (typeof additionalProperties !== "object") return;
     for (const [key, value] of Object.entries(object)) {
-      if (Object.hasOwn(properties, key)) continue;
-      if (replacesNull(additionalProperties, value)) setOwn(object, key, this.#defaultOf(additionalProperties));
-      this.fill(additionalProperties, object[key]);
+      const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+      if (property !== undefined) this.fill(property, value);
+      else if (typeof additionalProperties === "object") {
+        if (replacesNull(additionalProperties, value)) setOwn(object, key, this.#defaultOf(additionalProperties));
+        this.fill(additionalProperties, object[key]);
+      }
     }
   }
 
@@ -61,24 +60,15 @@ class DefaultsWalk {
   }
 }
 
-const foundProperties = new WeakMap<StructuralSchema, readonly (readonly [string, StructuralSchema])[]>();
+const found = new WeakMap<StructuralSchema, readonly (readonly [string, StructuralSchema])[]>();
 
-/** The properties that have a default themselves or below: a few of the hundreds that a kind may have. */
-function propertiesWithDefaults(schema: StructuralSchema): readonly (readonly [string, StructuralSchema])[] {
-  const known = foundProperties.get(schema);
+/** The properties that have a default: a few of the hundreds that a kind may have. */
+function propertiesWithDefault(schema: StructuralSchema): readonly (readonly [string, StructuralSchema])[] {
+  const known = found.get(schema);
   if (known !== undefined) return known;
-  const found = Object.entries(schema.properties ?? {}).filter(([, property]) => hasDefault(property));
-  foundProperties.set(schema, found);
-  return found;
-}
-
-function hasDefault(schema: StructuralSchema, visited: Set<StructuralSchema> = new Set()): boolean {
-  if (schema.default !== undefined) return true;
-  if (visited.has(schema)) return false;
-  visited.add(schema);
-  const { properties = {}, additionalProperties, items } = schema;
-  const children = [...Object.values(properties), additionalProperties, items];
-  return children.some((child) => typeof child === "object" && hasDefault(child, visited));
+  const properties = Object.entries(schema.properties ?? {}).filter(([, property]) => property.default !== undefined);
+  found.set(schema, properties);
+  return properties;
 }
 
 function unitsOf(value: unknown): number {

@@ -80,6 +80,11 @@ export class EtcdData {
     return [...this.members.values()].filter((member) => !member.isLearner);
   }
 
+  /** How many voters have started at least once. */
+  get startedVoters(): number {
+    return this.voters.filter(({ name }) => name !== "").length;
+  }
+
   isVoter(id: string): boolean {
     return this.members.get(id)?.isLearner === false;
   }

@@ -193,7 +193,7 @@ export class EtcdModel implements ProgramModel {
     const { data, group } = await this.#reach(endpoint);
     const record = recordOf(data, id);
     if (!record.isLearner) throw refusal("etcdserver: can only promote a learner member");
-    if (startedVoters(data) + 1 < data.quorum)
+    if (data.startedVoters + 1 < data.quorum)
       throw refusal("etcdserver: re-configuration failed due to not enough started members");
     const learner = group.peer(id);
     if (learner === undefined || learner.data.index < data.index * inSyncRatio)
@@ -387,10 +387,6 @@ function recordOf(data: EtcdData, id: string): MemberRecord {
   const record = data.members.get(id);
   if (record === undefined) throw refusal("etcdserver: member not found");
   return record;
-}
-
-function startedVoters(data: EtcdData): number {
-  return data.voters.filter(({ name }) => name !== "").length;
 }
 
 /** Whether the asked member and this one have been connected for long enough. */

@@ -3,36 +3,19 @@
  * objects as files of a folder. Go's own client builds it once, through the Go module proxy, into the cache
  * of this project.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installGoProgram } from "../stores/go-program.ts";
 import { freePort, listening } from "../stores/s3-server.ts";
 
-const version = "v1.56.1";
-const cache = join(
-  process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
-  "setpoint",
-  "tools",
-  `fake-gcs-server-${version}`,
-);
-const program = join(cache, "fake-gcs-server");
-/** Two minutes of work; on two cores that other work shares it took nine. */
-const buildMsMax = 1_500_000;
-
 /** The path of the server's program; the reason when there is none. */
-export function installGcsServer(): { readonly program: string } | { readonly missing: string } {
-  if (existsSync(program)) return { program };
-  const command = `go install github.com/fsouza/fake-gcs-server@${version}`;
-  if (spawnSync("go", ["version"]).status !== 0)
-    return { missing: `no GCS server: Go, which builds it ("${command}"), is not installed` };
-  console.log(`Building a GCS server: ${command} …`);
-  const [name = "", ...args] = command.split(" ");
-  const env = { ...process.env, GOBIN: cache, CGO_ENABLED: "0" };
-  const built = spawnSync(name, args, { env, encoding: "utf8", timeout: buildMsMax });
-  if (built.status === 0) return { program };
-  return { missing: `no GCS server: "${command}" ended with ${built.status}: ${built.stderr.slice(-300)}` };
+export function installGcsServer(): ReturnType<typeof installGoProgram> {
+  const module = "github.com/fsouza/fake-gcs-server";
+  // Two minutes of work; on two cores that other work shares it took nine.
+  return installGoProgram({ what: "GCS server", module, version: "v1.56.1", buildMsMax: 1_500_000 });
 }
 
 export interface GcsServer extends AsyncDisposable {

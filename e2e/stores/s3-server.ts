@@ -2,37 +2,21 @@
  * A real S3 server on loopback that is not ours: versitygw, which keeps objects as files of a folder. It is
  * built once by Go's own client, through the Go module proxy, into the cache of this project.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { connect } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installGoProgram } from "./go-program.ts";
 
-const version = "v1.8.0";
-const cache = join(
-  process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
-  "setpoint",
-  "tools",
-  `versitygw-${version}`,
-);
-const program = join(cache, "versitygw");
-/** On two cores that other work shares. */
-const buildMsMax = 280_000;
 const startMsMax = 10_000;
 
 /** The path of the server's program; the reason when there is none. */
-export function installS3Server(): { readonly program: string } | { readonly missing: string } {
-  if (existsSync(program)) return { program };
-  const command = `go install github.com/versity/versitygw/cmd/versitygw@${version}`;
-  if (spawnSync("go", ["version"]).status !== 0)
-    return { missing: `no S3 server: Go, which builds it ("${command}"), is not installed` };
-  console.log(`Building an S3 server: ${command} …`);
-  const [name = "", ...args] = command.split(" ");
-  const built = spawnSync(name, args, { env: { ...process.env, GOBIN: cache }, encoding: "utf8", timeout: buildMsMax });
-  if (built.status === 0) return { program };
-  return { missing: `no S3 server: "${command}" ended with ${built.status}: ${built.stderr.slice(-300)}` };
+export function installS3Server(): ReturnType<typeof installGoProgram> {
+  const module = "github.com/versity/versitygw/cmd/versitygw";
+  return installGoProgram({ what: "S3 server", module, version: "v1.8.0", buildMsMax: 280_000 });
 }
 
 export interface S3Server extends AsyncDisposable {

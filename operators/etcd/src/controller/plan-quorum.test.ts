@@ -97,6 +97,23 @@ test.each<[string, Seen, string]>([
   expect(step(situated)).toBe(expected);
 });
 
+const failed = (sketch: MemberSketch): MemberSketch => ({ pod: "Failed", volume: true, answers: false, ...sketch });
+
+test.each<[string, MemberSketch, string]>([
+  ["was killed", { exitCode: 137 }, "deletePod a"],
+  ["got SIGTERM", { exitCode: 143 }, "deletePod a"],
+  ["needs too much memory", { exitCode: 137, exitReason: "OOMKilled" }, "wait"],
+  ["refuses to run", { exitCode: 1 }, "wait"],
+])(
+  "without a quorum, a member that %s right after its start is started again at the right time",
+  (_, how, expected) => {
+    const members = [a(failed(how)), b(failed(how)), c(failed(how))];
+    expect(step({ ...seen(members), quorum: false })).toBe(expected);
+    const later = members.map((each) => ({ ...each, failedForMs: 10_000 }));
+    expect(step({ ...seen(later), quorum: false })).toBe("deletePod a");
+  },
+);
+
 test("the choice of the survivor is recorded before anything is done", () => {
   const situated = situation(three, "afterTimeout");
   const { quorumRecovery } = etcdStatus(situated, plan(situated, nowMs), { now, since: now });

@@ -42,6 +42,12 @@ function planRestarts(seen: Seen, loss: QuorumLoss | undefined): EtcdStep {
   if (fenced !== undefined) return wait(`${said}; ${fenced}`, lookAgainMs);
   const leaving = members.filter((member) => podState(member.pod) === "terminating").length;
   const { fencingSeconds } = seen.cluster.spec.quorumRecovery;
+  const pausing = members.filter(failedAtOnce).map(({ name }) => name);
+  if (pausing.length > 0)
+    return wait(
+      `${said}; failed right after the start: ${pausing.join(", ")}; each is started again on its volume after 10 s`,
+      lookAgainMs,
+    );
   const outlook =
     coming + leaving < quorum
       ? `: too few members can come back by themselves; those that are silent for ${fencingSeconds} s count as lost`

@@ -1,6 +1,6 @@
 /** One snapshot of an etcd cluster: its spec, what Kubernetes shows, and what etcd itself reports. */
 import type { CertificateReport, FencingDecision } from "@setpoint/data-service";
-import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import type { ContainerStateTerminated, PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { FieldRefusal, RecordedPlan } from "../accepted-plan.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { Authentication, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
@@ -97,7 +97,7 @@ export interface Seen {
 
 /** The pause before a member that fails at once is restarted. */
 const restartPauseMs = 10_000;
-/** From here on, exit codes are signals. */
+/** From here on, exit codes are signals: 9 is SIGKILL, 15 SIGTERM. */
 const killedCode = 128;
 
 export type PodState = "missing" | "starting" | "running" | "failed" | "terminating";
@@ -135,11 +135,12 @@ export function isLeader(member: SeenMember): boolean {
 }
 
 /**
- * Whether a pod failed right after its start. The cause is most likely still there, and an immediate restart
- * would loop at full speed. The wall clock may be an hour behind the node's, so it does not decide.
+ * Whether a pod failed right after its start, for a reason that is most likely still there: an immediate
+ * restart would loop at full speed. The wall clock may be an hour behind the node's, so it does not decide.
  */
 export function failedAtOnce({ pod, failedForMs = 0 }: SeenMember): boolean {
-  return endedAtOnce(pod) !== undefined && failedForMs < restartPauseMs;
+  const ended = endedAtOnce(pod);
+  return ended !== undefined && !wasKilled(ended) && failedForMs < restartPauseMs;
 }
 
 /**
@@ -147,15 +148,20 @@ export function failedAtOnce({ pod, failedForMs = 0 }: SeenMember): boolean {
  * configuration or data.
  */
 export function hasRefusedToRun(pod: Pod | undefined): boolean {
-  return (endedAtOnce(pod) ?? killedCode) < killedCode;
+  return (endedAtOnce(pod)?.exitCode ?? killedCode) < killedCode;
 }
 
-/** The exit code of a program that ended soon after its start. */
-function endedAtOnce(pod: Pod | undefined): number | undefined {
+/** How a program ended soon after its start. */
+function endedAtOnce(pod: Pod | undefined): ContainerStateTerminated | undefined {
   const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
   if (podState(pod) !== "failed" || ended?.startedAt === undefined || ended.finishedAt === undefined) return undefined;
   const ranMs = Date.parse(ended.finishedAt) - Date.parse(ended.startedAt);
-  return ranMs < restartPauseMs ? ended.exitCode : undefined;
+  return ranMs < restartPauseMs ? ended : undefined;
+}
+
+/** By a signal from outside; a program that needs too much memory will need it again. */
+function wasKilled({ exitCode, reason }: ContainerStateTerminated): boolean {
+  return reason !== "OOMKilled" && (exitCode === killedCode + 9 || exitCode === killedCode + 15);
 }
 
 /** Whether Services send clients to this member: its node reports it ready. */

@@ -49,12 +49,13 @@ export interface MemberSketch {
   readonly volume?: boolean | "leaving";
   /** How its failed pod ended, a second after its start. */
   readonly exitCode?: number;
+  readonly exitReason?: string;
   readonly silentSince?: string;
   readonly recorded?: boolean;
 }
 
-function ended(exitCode: number): object {
-  return { exitCode, startedAt: "2026-01-01T00:09:00Z", finishedAt: "2026-01-01T00:09:01Z" };
+function ended(exitCode: number, reason = "Error"): object {
+  return { exitCode, reason, startedAt: "2026-01-01T00:09:00Z", finishedAt: "2026-01-01T00:09:01Z" };
 }
 
 function claimOf(member: string, isLeaving: boolean): PersistentVolumeClaim {
@@ -80,7 +81,7 @@ export function member(name: string, sketch: MemberSketch = {}): SeenMember {
       conditions: [{ type: "Ready", status: (sketch.serves ?? answers) ? "True" : "False" }],
       ...(sketch.exitCode === undefined
         ? {}
-        : { containerStatuses: [{ state: { terminated: ended(sketch.exitCode) } }] }),
+        : { containerStatuses: [{ state: { terminated: ended(sketch.exitCode, sketch.exitReason) } }] }),
     },
   } as unknown as Pod;
   return {

@@ -7,6 +7,7 @@ import { systemClock } from "@setpoint/host/system";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { holdNamespace, readHolder } from "./namespace-holder.ts";
 import { askFromHost, apiAddress, missing, NetworkWorld, readAll, TestPod } from "./namespace.fixture.ts";
+import { createNamespaceNetwork } from "./namespace-network.ts";
 import { policyRules } from "./policy-rules.ts";
 import { serviceRules } from "./service-rules.ts";
 import { createServiceTable } from "./service-table.ts";
@@ -42,6 +43,23 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
     expect(await pod("other").ask(pod("web").address, 8080)).not.toContain("web");
     await world.network.attach("web", pod("web").holderPid);
     expect(await pod("other").ask(pod("web").address, 8080)).toBe(`web ${pod("other").address}`);
+  });
+
+  test("a pod is attached again by an agent whose block was taken while no agent was running", async () => {
+    const moved = await world.pod("moved");
+    onTestFinished(() => moved[Symbol.asyncDispose]());
+    const { namespace, sockets } = world.cluster;
+    const next = await createNamespaceNetwork({
+      file: join(world.folder, "moved.json"),
+      claim: async (address) => address !== "127.64.0.1",
+      namespace,
+      sockets,
+      ensureRules: () => world.update(),
+    });
+    await next.attach("moved", moved.holderPid);
+    await moved.serve(8080, "moved");
+    expect(next.addressOf("moved")).not.toBe(moved.address);
+    expect(await readAll(await next.connect(next.addressOf("moved"), 8080))).toContain("moved");
   });
 
   test("a pod reaches nothing of the host and nothing of the cluster's namespace but the API and DNS", async () => {

@@ -72,6 +72,8 @@ class NamespaceNetwork implements PodNetwork {
       // An agent before this one attached it, or left an interface of the name behind.
       if (await this.#isAttached(pod, address)) return;
       await this.#remove(address);
+      // Its other end is not known by this address when that agent had another block.
+      await deleteLink(pod, "eth0");
       await this.#join(pod, address);
     }
   }
@@ -107,9 +109,7 @@ class NamespaceNetwork implements PodNetwork {
   }
 
   async #remove(address: string): Promise<void> {
-    await runIn(this.#options.namespace, ["ip", "link", "del", interfaceName(address)]).catch((error: unknown) => {
-      if (!messageOf(error).includes("Cannot find device")) throw error;
-    });
+    await deleteLink(this.#options.namespace, interfaceName(address));
   }
 
   #hostSide(address: string, holderPid: number): string {
@@ -121,6 +121,13 @@ class NamespaceNetwork implements PodNetwork {
       "",
     ].join("\n");
   }
+}
+
+/** Deletes both ends of a pair; does nothing when it is gone. */
+async function deleteLink(namespace: NetworkNamespace, name: string): Promise<void> {
+  await runIn(namespace, ["ip", "link", "del", name]).catch((error: unknown) => {
+    if (!messageOf(error).includes("Cannot find device")) throw error;
+  });
 }
 
 /** Programs may listen on every port, whatever their user, because the namespace is theirs alone. */

@@ -12,6 +12,11 @@ const firstPodOffset = 2;
 
 export interface AddressBlockOptions {
   readonly podCidr?: string;
+  /**
+   * The block to try first where none is remembered, a number of any size. Nodes of one machine that begin at
+   * different blocks do not take that of a node whose agent is being restarted.
+   */
+  readonly firstBlock?: number;
   /** Keeps block and addresses over restarts. */
   readonly file: string;
   /** Listens on the address; returns false when it is taken (EADDRINUSE). */
@@ -24,7 +29,7 @@ interface Persisted {
 }
 
 /**
- * Claims the block used last time, or else the first free one. The socket that listens on the block's first
+ * Claims the block used last time, or else the next free one. The socket that listens on the block's first
  * address is the claim, so two nodes of one machine never share a block and the block of a dead node is free
  * at once.
  */
@@ -33,7 +38,7 @@ export async function claimAddressBlock(options: AddressBlockOptions): Promise<A
   const blocks = size / blockSize;
   const persisted = read(options.file);
   for (let i = 0; i < blocks; i++) {
-    const block = ((persisted?.block ?? 0) + i) % blocks;
+    const block = ((persisted?.block ?? options.firstBlock ?? 0) + i) % blocks;
     const blockBase = base + block * blockSize;
     if (!(await options.claim(formatIpv4(blockBase + 1)))) continue;
     const kept = persisted?.block === block ? persisted.addresses : {};

@@ -32,6 +32,16 @@ test("each node of a machine has a block of its own, and each pod an address in 
   ]);
 });
 
+test("a node begins with the block that it is given, and its last one comes before that", async () => {
+  const file = join(folder(), "network.json");
+  const begin = { file, firstBlock: 256 * 3 + 7 };
+  expect((await createLoopbackNetwork({ ...begin, claim: async () => true })).nodeAddress).toBe("127.64.112.1");
+  const next = await createLoopbackNetwork({ ...begin, claim: async (address) => address !== "127.64.112.1" });
+  expect(next.nodeAddress).toBe("127.64.128.1");
+  const last = await createLoopbackNetwork({ ...begin, claim: async () => true });
+  expect(last.nodeAddress).toBe(next.nodeAddress);
+});
+
 test("block and addresses outlive the agent; those of pods that are gone are given back", async () => {
   const file = join(folder(), "network.json");
   const claim = machine();

@@ -1,4 +1,5 @@
 /** Starts the parts of a node in order, and stops them in the reverse order. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
@@ -63,6 +64,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
       podNetwork,
       addresses: {
         ...(options.podCidr === undefined ? {} : { podCidr: options.podCidr }),
+        firstBlock: createHash("sha256").update(folders.directory).digest().readUInt16BE(),
         file: join(folders.directory, "network.json"),
         claim: (address) => kubelet.listen(address, port),
       },

@@ -354,6 +354,19 @@ test("a pod whose namespaces are gone is killed and made again", async () => {
   expect(world.startsOf("main")).toHaveLength(2);
 });
 
+test("a pod that has another address under the next agent is restarted with it, once", async () => {
+  const before = new PodWorld({ containers: [main] });
+  await before.run(1);
+  const running = before.process("main");
+  const status = { ...before.status, podIP: "127.64.16.2" };
+  const world = new PodWorld({ containers: [main] }, { status }, [{ ...left, running }]);
+  await world.run(15);
+  expect(running.signals).toEqual(["destroy"]);
+  expect([world.startsOf("main").length, world.status.podIP]).toEqual([1, "127.64.0.2"]);
+  expect(world.container("main")).toMatchObject({ restartCount: 1, state: { running: {} } });
+  expect(world.events.join()).toContain("SandboxChanged: The addresses of the node changed, so the pod has 127.64.0.2");
+});
+
 test("an agent that starts again ends a pod that was deleted meanwhile, and says how its containers ended", async () => {
   const before = new PodWorld({ containers: [main] });
   await before.run(1);

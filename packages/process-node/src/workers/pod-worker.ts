@@ -161,6 +161,15 @@ export class PodWorker {
     return phase === "Succeeded" || phase === "Failed";
   }
 
+  /**
+   * Whether the node has other addresses than before its agent was restarted: the programs of the pod were
+   * given one that is no more. It holds until the new address is reported.
+   */
+  get #hasMoved(): boolean {
+    const { podIP = this.#podIP } = this.#pod.status ?? {};
+    return podIP !== this.#podIP;
+  }
+
   async #passes(): Promise<void> {
     while (this.#isDirty && !this.isDone) {
       this.#isDirty = false;
@@ -214,6 +223,7 @@ export class PodWorker {
   async #prepare(): Promise<boolean> {
     const { network } = this.#parts;
     this.#podIP ??= this.#pod.spec.hostNetwork === true ? network.nodeAddress : network.addressOf(this.uid);
+    if (this.#hasMoved) return this.#restartWithAddress();
     if (await this.#sandbox.isLost()) return this.#replaceSandbox();
     const sandbox = await this.#ensureSandbox();
     return sandbox !== undefined && this.#prepareVolumes(sandbox, this.#podIP);
@@ -256,6 +266,15 @@ export class PodWorker {
   #waitWith(message: string): void {
     for (const worker of this.#containers.values()) worker.fail("ContainerCreating", message);
     this.#timer.after(prepareRetryMs);
+  }
+
+  /** Programs listen on the address that they were given. */
+  #restartWithAddress(): false {
+    const message = `The addresses of the node changed, so the pod has ${this.#podIP} in place of ${this.#pod.status?.podIP}: its containers are restarted.`;
+    this.#event("Normal", "SandboxChanged", message);
+    for (const worker of this.#containers.values()) worker.killNow();
+    this.#timer.after(sandboxRetryMs);
+    return false;
   }
 
   /** Containers in namespaces that are gone end before the next sandbox is created. */

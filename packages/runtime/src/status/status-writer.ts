@@ -246,9 +246,11 @@ export class StatusWriter {
     const taken = statusOf(answer);
     if (deepEqual(taken, whole)) return;
     memory.remember("status", JSON.stringify(whole), JSON.stringify(taken));
-    if (!hasTaken(taken, whole))
+    const fields = fieldsNotKept(taken, whole);
+    if (fields.length > 0)
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,
+        fields,
       });
   }
 
@@ -304,19 +306,21 @@ function statusOf(object: KubeObject): Fields {
   return (object as { readonly status?: Fields }).status ?? {};
 }
 
-/** Whether the server has kept what was sent. The server chooses the order of conditions. */
-function hasTaken(answer: Fields, sent: Fields): boolean {
+/** What the server has not kept of what was sent. It chooses the order of conditions. */
+function fieldsNotKept(answer: Fields, sent: Fields): readonly string[] {
   const { conditions: _, ...fields } = sent;
+  const lost = Object.keys(fields).filter((name) => !covers(answer, { [name]: fields[name] }));
   const taken = conditionsOf(answer);
-  return (
-    covers(answer, fields) &&
-    conditionsOf(sent).every((each) =>
-      covers(
-        taken.find(({ type }) => type === each.type),
-        each,
-      ),
-    )
-  );
+  const isKept = (condition: Condition): boolean => {
+    // Conditions of built-in kinds may have no place for the generation.
+    const { observedGeneration: __, ...own } = condition;
+    return covers(
+      taken.find(({ type }) => type === condition.type),
+      own,
+    );
+  };
+  const lostConditions = conditionsOf(sent).filter((condition) => !isKept(condition));
+  return [...lost, ...lostConditions.map(({ type }) => `conditions[${type}]`)];
 }
 
 /** Keeps the existing order, so that equal conditions are an equal list. */

@@ -264,6 +264,16 @@ test("a child that the server keeps in its own words is not applied again for th
   expect(world.writes().length).toBe(2);
 });
 
+test("a child that the server keeps in its own words is known also as a list shows it, with its type at the end", async () => {
+  await using world = createControllerWorld();
+  const parent = await world.client.create(Candy, candy("mint"));
+  const hand = runsByHand(world, undefined, inOwnWords);
+  const { apiVersion, kind, ...content } = await hand.begin(parent).context.apply(heavy);
+  hand.show({ ...content, apiVersion, kind });
+  await hand.begin(parent).context.apply(heavy);
+  expect(world.writes().length).toBe(1);
+});
+
 test("of a child that the server keeps as it was wanted nothing is remembered but that there was one", async () => {
   await using world = createControllerWorld();
   const { hand } = await afterFirstRun(world);

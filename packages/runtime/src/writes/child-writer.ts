@@ -326,8 +326,10 @@ function onlyIf<T extends KubeObject>(wanted: T, present: Stored<T> | undefined)
 
 /** What of an object counts for "nothing has changed": all but what changes by itself. */
 function contentOf(object: KubeObject): string {
+  // An object of a list has its type at the end, where the cache has added it.
+  const { apiVersion: _a, kind: _k, ...content } = object;
   const { resourceVersion: _rv, managedFields: _mf, generation: _g, ...metadata } = object.metadata;
-  return JSON.stringify({ ...object, metadata, status: undefined });
+  return JSON.stringify({ ...content, metadata, status: undefined });
 }
 
 /** Whether a deletion answered the object, still there with its mark, instead of a Status. */

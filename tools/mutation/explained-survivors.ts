@@ -31,6 +31,9 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "next?.passes ?? 0 → next?.passes": "for the type alone: without a level that has keys nothing is compared",
     "level.oldestMs ?? nowMs → level.oldestMs": "for the type alone: a level that has keys has an oldest one",
   }),
+  ...ofOne("queue/delaying-queue.ts", {
+    "this.#drop(delay); → (nothing)": "the work queue drops the delay of each key that it makes ready",
+  }),
   ...ofOne("queue/delay-heap.ts", {
     "index > 0 → index >= 0": "the top has no parent, which ends the loop as well",
     "parent.dueMs <= entry.dueMs → parent.dueMs < entry.dueMs": equalTimes,

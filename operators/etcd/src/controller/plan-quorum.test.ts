@@ -108,7 +108,10 @@ test.each<[string, MemberSketch, string]>([
   "without a quorum, a member that %s right after its start is started again at the right time",
   (_, how, expected) => {
     const members = [a(failed(how)), b(failed(how)), c(failed(how))];
-    expect(step({ ...seen(members), quorum: false })).toBe(expected);
+    const situated = { ...seen(members), quorum: false };
+    expect(step(situated)).toBe(expected);
+    const said = JSON.stringify(plan(situated, nowMs));
+    expect(said.includes("failed right after the start: a, b, c;")).toBe(expected === "wait");
     const later = members.map((each) => ({ ...each, failedForMs: 10_000 }));
     expect(step({ ...seen(later), quorum: false })).toBe("deletePod a");
   },

@@ -22,7 +22,7 @@ interface Check {
 const checks: readonly Check[] = [
   { name: "format", command: ["oxfmt", "--check", "."] },
   { name: "types", command: ["tsc", "-p", "tsconfig.check.json"] },
-  { name: "build", command: ["tsc", "-b", "operators/etcd", "packages/cli", "packages/testing"] },
+  { name: "build", command: ["tsc", "-b", "tsconfig.build.json"] },
   // After the build: the type-aware linter reads tests by the built declarations.
   { name: "lint", command: ["oxlint", "--type-aware", "--quiet"] },
   { name: "tidy", command: ["node", "--conditions=@setpoint/source", "tools/tidy/tidy.ts"] },

@@ -22,7 +22,7 @@ function run(program: string, args: readonly string[], cwd: string): string {
 const destination = resolve(process.argv[2] ?? ".");
 const product = mkdtempSync(join(tmpdir(), "setpoint-product-"));
 try {
-  run(join(root, "node_modules/.bin/tsc"), ["-b", "packages/cli", "packages/setpoint/tsconfig.testing.json"], root);
+  run(join(root, "node_modules/.bin/tsc"), ["-b", "tsconfig.build.json"], root);
   assembleProduct(product);
   mkdirSync(destination, { recursive: true });
   console.log(join(destination, run("npm", ["pack", "--silent", "--pack-destination", destination], product)));

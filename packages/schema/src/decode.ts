@@ -134,7 +134,7 @@ function wantedType(schema: StructuralSchema, value: unknown): string | undefine
   const { type, format } = schema;
   const found = jsonTypeOf(value);
   if (schema["x-kubernetes-int-or-string"] === true) {
-    const fits = found === "string" || (found === "number" && (format === undefined || isIntegerOf(format, value)));
+    const fits = found === "string" || (found === "number" && (format !== "int32" || isIntegerOf(format, value)));
     return fits ? undefined : "integer or string";
   }
   if (type === "string" && format === "byte" && found === "string" && !isBase64(value)) return "base64 data";

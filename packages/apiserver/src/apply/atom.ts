@@ -39,20 +39,22 @@ export interface Atom {
 /** Anything, as one leaf: lists and maps are atomic. */
 const untypedAtom: Atom = {
   scalar: "untyped",
-  list: atomicList({ scalar: "untyped" }),
+  list: {
+    kind: "atomic",
+    keys: [],
+    keyDefaults: {},
+    get item(): Atom {
+      return untypedAtom;
+    },
+  },
   map: { atomic: true, field: (name) => freeField(name, untypedAtom) },
 };
 
 /** Anything: lists are atomic, maps are granular. */
 export const deducedAtom: Atom = {
-  scalar: "untyped",
-  list: atomicList(untypedAtom),
+  ...untypedAtom,
   map: { atomic: false, field: (name) => freeField(name, deducedAtom) },
 };
-
-function atomicList(item: Atom): ListAtom {
-  return { kind: "atomic", keys: [], keyDefaults: {}, item };
-}
 
 function freeField(name: string, atom: Atom | undefined): MapField {
   return { element: fieldElement(name), atom, isDeclared: false };
@@ -162,7 +164,6 @@ function withObjectFields(schema: StructuralSchema): StructuralSchema {
 }
 
 function createAtom(schema: StructuralSchema, preserve: boolean): Atom {
-  if (schema["x-kubernetes-int-or-string"] === true) return { scalar: "untyped" };
   if (schema.type === "object") {
     const embedded = schema["x-kubernetes-embedded-resource"] === true ? withObjectFields(schema) : schema;
     return { map: createMapAtom(embedded, preserve) };
@@ -170,14 +171,16 @@ function createAtom(schema: StructuralSchema, preserve: boolean): Atom {
   if (schema.type === "array") return { list: createListAtom(schema, preserve) };
   if (schema.type !== undefined) return { scalar: scalarTypeOf(schema) };
   const scalar = { scalar: "untyped" } as const;
-  if (isScalarUnion(schema)) return scalar;
+  if (isQuantity(schema)) return scalar;
   return { ...scalar, list: createListAtom(schema, preserve), map: createMapAtom(schema, preserve) };
 }
 
-/** Quantity and IntOrString of built-in kinds: no type, but alternatives that are all scalars. */
-function isScalarUnion(schema: StructuralSchema): boolean {
-  const options = schema.oneOf ?? schema.anyOf ?? [];
-  return options.length > 0 && options.every(({ type }) => type !== undefined && type !== "object" && type !== "array");
+/**
+ * Of the types with several JSON forms, Quantity alone takes scalars only. Lists and maps for the others
+ * (IntOrString, for example) are refused later, by decoding or validation.
+ */
+function isQuantity({ format }: StructuralSchema): boolean {
+  return format === "quantity";
 }
 
 function createMapAtom(schema: StructuralSchema, preserve: boolean): MapAtom {

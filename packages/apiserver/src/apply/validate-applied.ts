@@ -1,5 +1,6 @@
 /** Checks an applied configuration against its schema, with structured-merge-diff's messages. */
 import { type FieldPathElement, formatFieldPath, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
+import { goQuote } from "@setpoint/schema";
 import { type Atom, type ListAtom, type MapAtom, type ScalarType } from "./atom.ts";
 import { formatGo as formatGoValue } from "../patch/strategic-merge-error.ts";
 import { itemElement } from "./list-items.ts";
@@ -68,7 +69,16 @@ function formatGo(value: unknown): string {
 
 /** A value as Go's `%#v` prints a wrapped one. */
 function formatGoVerbose(value: unknown): string {
-  return `&value.valueUnstructured{Value:${JSON.stringify(value)}}`;
+  return `&value.valueUnstructured{Value:${goSyntaxOf(value)}}`;
+}
+
+/** A value as Go writes it in source text. */
+function goSyntaxOf(value: unknown): string {
+  if (value === null) return "interface {}(nil)";
+  if (typeof value !== "object") return typeof value === "string" ? goQuote(value) : String(value);
+  if (Array.isArray(value)) return `${goTypeOf(value)}{${value.map(goSyntaxOf).join(", ")}}`;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${goTypeOf(value)}{${entries.map(([key, item]) => `${goQuote(key)}:${goSyntaxOf(item)}`).join(", ")}}`;
 }
 
 function validateMap(faults: string[], map: MapAtom, object: JsonObject, path: Path): void {

@@ -112,7 +112,7 @@ function typed(definition: ResourceDefinition, object: UnstructuredObject, patch
     return value as MutableObject;
   } catch (error) {
     if (!isDecodeError(error)) throw error;
-    const type = `${apiVersionOf(definition)}, Kind=${definition.kind}`;
+    const type = `${definition.group}/${definition.version}, Kind=${definition.kind}`;
     const what = `failed to convert new object (${describeObject(patch)}) to proper version`;
     // The client's fault, although the real server answers with the code of its own.
     throw badRequest(`${what}: unable to convert unstructured object to ${type}: ${error.message}`);

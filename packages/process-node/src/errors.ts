@@ -17,7 +17,8 @@ export type NodeErrorCode =
   | "ERR_DIRECTORY_IN_USE"
   | "ERR_NETWORK"
   | "ERR_NETWORK_FAULT"
-  | "ERR_FOLDER_UNSAFE";
+  | "ERR_FOLDER_UNSAFE"
+  | "ERR_PATH_REFUSED";
 
 export function nodeError(code: NodeErrorCode, message: string, cause?: unknown): SetpointError {
   return new SetpointError(code, message, cause === undefined ? undefined : { cause });

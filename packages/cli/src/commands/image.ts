@@ -11,6 +11,7 @@ import { knownImages } from "../image/known-images.ts";
 interface ImageCall {
   readonly argument: string | undefined;
   readonly name: string | undefined;
+  readonly replacesCatalogue: boolean;
   readonly images: string | undefined;
   readonly directory: string;
 }
@@ -22,12 +23,13 @@ const subcommands: Readonly<Record<string, Subcommand>> = { load, list, remove }
 /** `setpoint image`: the images that the nodes of `setpoint up` run. */
 export const image: Command = {
   name: "image",
-  usage: "image load PATH [--name IMAGE] | image list [--data-dir DIR] [--images FILE] | image remove IMAGE",
+  usage:
+    "image load PATH [--name IMAGE] [--replace-catalogue] | image list [--data-dir DIR] [--images FILE] | image remove IMAGE",
   summary:
     "Load an OCI image layout or an archive for the nodes of `setpoint up`, list what they can run, or remove a loaded image.",
   async run(args, output) {
     const text = { type: "string" } as const;
-    const options = { name: text, images: text, "data-dir": text } as const;
+    const options = { name: text, images: text, "data-dir": text, "replace-catalogue": { type: "boolean" } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [name = "", argument] = positionals;
     const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
@@ -37,15 +39,16 @@ export const image: Command = {
     }
     refuseMore(`${name} images`, positionals, name === "list" ? 1 : 2);
     const directory = values["data-dir"] ?? ".setpoint";
-    return subcommand({ argument, name: values.name, images: values.images, directory }, output);
+    const replacesCatalogue = values["replace-catalogue"] === true;
+    return subcommand({ argument, name: values.name, replacesCatalogue, images: values.images, directory }, output);
   },
 };
 
-async function load({ argument, name }: ImageCall, output: Output): Promise<number> {
+async function load({ argument, name, replacesCatalogue }: ImageCall, output: Output): Promise<number> {
   const path = required(argument, "load an image", "the path of a layout or an archive");
   const stop = new AbortController();
   void untilSignal().then((signal) => stop.abort(new Error(`stopped by ${signal}`)));
-  const options = { clock: systemClock, directory: imageCacheFolder(), path, signal: stop.signal };
+  const options = { clock: systemClock, directory: imageCacheFolder(), path, replacesCatalogue, signal: stop.signal };
   const chosen = parseImage(name, "name");
   const loaded = await loadImages({ ...options, ...(chosen === undefined ? {} : { name: chosen }) });
   for (const each of loaded) output.out(`Loaded ${each.name}, ${each.id}\n`);

@@ -1,13 +1,16 @@
 /** Makes the root file system of a Debian closure with mmdebstrap; nothing is kept when a step fails. */
 import { spawn } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { nodeError } from "../errors.ts";
+import { OpenFolder } from "../host/open-folder.ts";
 import type { DebianClosure, ImageSource } from "./image.ts";
+import { makeFolderInRoot, openInRoot, placeInRoot } from "./root-path.ts";
 
 /** The tail of mmdebstrap's output that is kept to explain a failure. */
 const outputBytesMax = 16_384;
+/** The longest changelogs of Debian have a few megabytes. */
+const changelogBytesMax = 64 * 1024 * 1024;
 
 const mountPoints = [
   "proc",
@@ -67,17 +70,21 @@ async function fetchClosure(closure: DebianClosure, target: string, mirror: stri
  * them.
  */
 export function completeRoot(directory: string): void {
-  for (const folder of mountPoints) mkdirSync(join(directory, folder), { recursive: true });
+  for (const folder of mountPoints) makeFolderInRoot(directory, folder)[Symbol.dispose]();
+  using root = OpenFolder.at(directory);
+  using usr = root.folder("usr");
   for (const folder of mergedFolders) {
-    if (!existsSync(join(directory, "usr", folder)) || hasEntry(join(directory, folder))) continue;
-    symlinkSync(`usr/${folder}`, join(directory, folder));
+    if (usr?.stat(folder) === undefined || root.stat(folder) !== undefined) continue;
+    symlinkSync(`usr/${folder}`, root.entry(folder));
   }
 }
 
+/** What is there stays. */
 export function addLinks(directory: string, links: Readonly<Record<string, string>>): void {
   for (const [path, target] of Object.entries(links)) {
-    mkdirSync(dirname(join(directory, path)), { recursive: true });
-    if (!hasEntry(join(directory, path))) symlinkSync(target, join(directory, path));
+    placeInRoot(directory, path, (folder, name) => {
+      if (folder.stat(name) === undefined) symlinkSync(target, folder.entry(name));
+    });
   }
 }
 
@@ -94,15 +101,23 @@ export function checkVersion(directory: string, source: ImageSource): void {
 
 /** From the package's changelog, because an extracted closure has no package database. */
 export function upstreamVersion(directory: string, packageName: string): string | undefined {
-  const path = join(directory, "usr/share/doc", packageName, "changelog.Debian.gz");
-  if (!existsSync(path)) return undefined;
-  const [firstLine = ""] = gunzipSync(readFileSync(path)).toString("utf8").split("\n", 1);
+  const file = openInRoot(directory, `/usr/share/doc/${packageName}/changelog.Debian.gz`);
+  if (file === undefined) return undefined;
+  const [firstLine = ""] = textOf(file).split("\n", 1);
   const version = /\(([^)]+)\)/.exec(firstLine)?.[1];
   // [epoch:]upstream[+repack][-revision]
   return version
     ?.replace(/^\d+:/, "")
     .replace(/-[^-]*$/, "")
     .replace(/[+~].*$/, "");
+}
+
+function textOf(file: number): string {
+  try {
+    return gunzipSync(readFileSync(file), { maxOutputLength: changelogBytesMax }).toString("utf8");
+  } finally {
+    closeSync(file);
+  }
 }
 
 function explain(closure: DebianClosure, mirror: string, output: string, tool: string): Error {
@@ -144,8 +159,4 @@ function runTool(tool: string, args: readonly string[]): Promise<{ readonly code
     });
     child.once("close", (code) => resolve({ code: code ?? 1, output }));
   });
-}
-
-function hasEntry(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -22,13 +22,19 @@ export function createImageCatalog(
   return {
     findLocal,
     find(image) {
-      const { repository, tag } = parseImageName(image);
-      const entry = entries.find(({ repositories }) => repositories.includes(repository));
-      const source = findLocal(image) ?? entry?.tags[tag];
+      const source = findLocal(image) ?? findInCatalogue(entries, image);
       if (source !== undefined) return source;
+      const { repository } = parseImageName(image);
+      const entry = entries.find(({ repositories }) => repositories.includes(repository));
       throw nodeError("ERR_IMAGE_UNKNOWN", unknownImage(image, entry));
     },
   };
+}
+
+/** What the entries have under the name; undefined when they do not know it. */
+export function findInCatalogue(entries: readonly CatalogueEntry[], image: string): ImageSource | undefined {
+  const { repository, tag } = parseImageName(image);
+  return entries.find(({ repositories }) => repositories.includes(repository))?.tags[tag];
 }
 
 /** Splits `repository:tag`; a digest is not a tag, and a port in the registry's name is not either. */

@@ -18,10 +18,11 @@ import type { Clock, Logger } from "@setpoint/host";
 import { nodeError } from "../errors.ts";
 import { findDebianMirror } from "./apt-mirror.ts";
 import { withBuildLock } from "./build-lock.ts";
+import { copyIntoRoot } from "./copy-into-root.ts";
 import { addLinks, checkVersion, extractClosure } from "./debian-closure.ts";
 import type { ImageCatalog } from "./image-catalog.ts";
 import { type LoadedImage, LoadedImages, loadedPrefix } from "./oci/loaded-images.ts";
-import type { DebianClosure, ImageConfig, ImageFile, ImageSource, LocalImage } from "./image.ts";
+import type { DebianClosure, ImageConfig, ImageSource, LocalImage } from "./image.ts";
 
 /** What happens while an image is fetched, for a person to see. */
 export interface ImageProgress {
@@ -145,7 +146,7 @@ export class ImageStore {
         // system can.
         cpSync(closureRoot, directory, { recursive: true, verbatimSymlinks: true, mode: copyOnWrite });
         addLinks(directory, source.links ?? {});
-        for (const file of source.files ?? []) copyFile(directory, file);
+        for (const file of source.files ?? []) copyIntoRoot(directory, file);
       },
       signal,
     );
@@ -248,12 +249,6 @@ function* fileIdentity(from: string, to: string): Iterable<string> {
 function freeBytesOf(directory: string): number {
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize;
-}
-
-function copyFile(root: string, file: ImageFile): void {
-  const target = join(root, file.to);
-  mkdirSync(dirname(target), { recursive: true });
-  cpSync(file.from, target, { recursive: true, dereference: true, mode: copyOnWrite });
 }
 
 function removeTree(path: string): void {

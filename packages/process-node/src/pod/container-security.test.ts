@@ -67,11 +67,39 @@ test("runAsNonRoot accepts the number of an image's user and refuses its name", 
 });
 
 test("users of an image are never read from the host", () => {
-  const built = image();
-  rmSync(join(built.rootDirectory, "etc/passwd"));
-  symlinkSync("/etc/passwd", join(built.rootDirectory, "etc/passwd"));
-  const [it, container] = pod({ securityContext: { runAsUser: 1 } });
+  const [built, host] = [image(), image()];
+  const file = join(built.rootDirectory, "etc/passwd");
+  rmSync(file);
+  symlinkSync(join(host.rootDirectory, "etc/passwd"), file);
+  const [it, container] = pod({ securityContext: { runAsUser: 1000 } });
   expect(containerIdentity(it, container, built).group).toBe(0);
+  rmSync(file);
+  for (let i = 0; i < 41; i++) {
+    const target = i === 40 ? join(host.rootDirectory, "etc/passwd") : `/l${i + 1}`;
+    symlinkSync(target, i === 0 ? file : join(built.rootDirectory, `l${i}`));
+  }
+  expect(() => containerIdentity(it, container, built)).toThrow('path "/etc/passwd" has more than 40 links (ELOOP)');
+});
+
+test.for(["4294967296", "4294967296:0", "18446744073709551616", "2147483648", "wraps", "+0", "-1", " 0", "0x0"])(
+  "an image that runs as %j does not become root by it",
+  (user) => {
+    const built = image({ user });
+    writeFileSync(join(built.rootDirectory, "etc/passwd"), "wraps:x:4294967296:4294967296::/:/bin/sh\n");
+    for (const runAsNonRoot of [true, false]) {
+      const [it, container] = pod({ securityContext: { runAsNonRoot } });
+      expect(() => containerIdentity(it, container, built)).toThrow(/the image runs as|non-numeric user/);
+    }
+  },
+);
+
+test("a line of an image's users or groups whose id is none is passed over", () => {
+  const built = image();
+  writeFileSync(join(built.rootDirectory, "etc/passwd"), "app:x:1000:4294967296::/:/bin/sh\napp:x:1000:7::/:/bin/sh\n");
+  writeFileSync(join(built.rootDirectory, "etc/group"), "a:x:-1:app\nb:x:4294967296:app\nc:x:9:app\nd:x::app\n");
+  const [it, container] = pod({ securityContext: { runAsUser: 1000 } });
+  const { group, security } = containerIdentity(it, container, built);
+  expect([group, security.supplementalGroups]).toEqual([7, [9]]);
 });
 
 test("capabilities are dropped first, and what is added stays", () => {

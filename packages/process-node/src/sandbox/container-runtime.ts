@@ -70,6 +70,8 @@ export interface PodSandbox extends PodIds {
 export interface ContainerSpec {
   /** Unique on this node and kept for logs and state: `<pod uid>/<container>/<attempt>`. */
   readonly id: string;
+  /** The name of the image, for messages. */
+  readonly image: string;
   /** The image's root file system on the host. */
   readonly rootDirectory: string;
   /** Complete: entry point and arguments, `$(VAR)` already expanded. */

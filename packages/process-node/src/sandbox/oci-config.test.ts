@@ -3,6 +3,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readlinkSync,
   rmSync,
   symlinkSync,
@@ -12,15 +13,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ContainerSpec, Mount } from "./container-runtime.ts";
-import { isMountedAsFolder, ociBundle, type OciBundle } from "./oci-config.ts";
+import { isMountedAsFolder } from "../volumes/path-beneath.ts";
+import { ociBundle, type OciBundle } from "./oci-config.ts";
 import { ociProcess } from "./oci-process.ts";
 import { writeSkeleton } from "./root-layout.ts";
 
 const ids = { container: 0, host: 1_900_000_000, size: 65_536 };
 const sandbox = { podUid: "uid", holderPid: 42, uids: ids, gids: ids, networkNamespace: true };
 
-function world() {
-  const directory = mkdtempSync(join(tmpdir(), "process-node-"));
+function world(folder = tmpdir()) {
+  const directory = mkdtempSync(join(folder, "process-node-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const root = join(directory, "image");
   mkdirSync(join(root, "usr/bin"), { recursive: true });
@@ -40,7 +42,15 @@ function world() {
 }
 
 function spec(root: string, extra: Partial<ContainerSpec>): ContainerSpec {
-  const base = { id: "uid/main/0", rootDirectory: root, command: ["sh"], env: {}, hostname: "web-0", files: {} };
+  const base = {
+    id: "uid/main/0",
+    image: "tools:1",
+    rootDirectory: root,
+    command: ["sh"],
+    env: {},
+    hostname: "web-0",
+    files: {},
+  };
   return { ...base, mounts: [], ...extra };
 }
 
@@ -84,6 +94,46 @@ test("mount points lie in the skeleton before anything is mounted, and links of 
   expect(lstatSync(join(skeleton, "etc/deep/volume")).isDirectory()).toBe(true);
   expect(lstatSync(join(skeleton, "etc/passwd")).isFile()).toBe(true);
   expect(existsSync(join(root, "etc/deep"))).toBe(false);
+});
+
+test("files of the pod are not mounted at the end of 41 links of the image", () => {
+  const { directory, root, bundle } = world();
+  const outside = join(directory, "outside");
+  mkdirSync(outside);
+  rmSync(join(root, "etc"), { recursive: true });
+  for (let i = 0; i < 41; i++) symlinkSync(i === 40 ? outside : `l${i + 1}`, join(root, i === 0 ? "etc" : `l${i}`));
+  expect(() => bundle({ mounts: [{ source: directory, target: "/etc/hosts" }] })).toThrow(
+    'Cannot use image "tools:1": path "/etc/hosts" has more than 40 links (ELOOP)',
+  );
+});
+
+test("no mount point is made below a link", () => {
+  const { directory } = world();
+  const [skeleton, outside] = [join(directory, "skeleton"), join(directory, "outside")];
+  for (const folder of [skeleton, outside]) mkdirSync(folder);
+  const layout = { folders: [], links: [["/etc", outside]] as const, binds: [] };
+  for (const isFolder of [true, false]) {
+    const mountPoints = [{ path: "/etc/hosts", isFolder }];
+    rmSync(join(skeleton, "etc"), { force: true });
+    expect(() => writeSkeleton({ ...layout, mountPoints }, skeleton)).toThrow('has a link, "etc"');
+  }
+  expect(readdirSync(outside)).toEqual([]);
+});
+
+test("an image whose /var is a link keeps it", () => {
+  const { directory, root, bundle } = world();
+  symlinkSync("usr", join(root, "var"));
+  const skeleton = join(directory, "skeleton");
+  mkdirSync(skeleton);
+  writeSkeleton(bundle({}).layout, skeleton);
+  expect(readlinkSync(join(skeleton, "var"))).toBe("usr");
+});
+
+test("an image with too many entries is refused", () => {
+  // In memory: a busy disk takes milliseconds for each.
+  const { root, bundle } = world("/dev/shm");
+  for (let i = 0; i < 8_001; i++) symlinkSync("x", join(root, `link-${i}`));
+  expect(() => bundle({})).toThrow("more than 8000 entries have to be mounted");
 });
 
 test.for(["/proc/sys", "/proc", "/sys/fs/cgroup", "/", "/x/../proc", "/link/sys"])(

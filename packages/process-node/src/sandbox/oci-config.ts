@@ -1,6 +1,4 @@
 /** From a container and its pod's sandbox to the configuration that an OCI runtime starts. */
-import { lstatSync } from "node:fs";
-import { join } from "node:path/posix";
 import type { IdRange } from "../host/id-range.ts";
 import type { ContainerSpec, Mount, PodSandbox } from "./container-runtime.ts";
 import { nodeError } from "../errors.ts";
@@ -9,7 +7,7 @@ import { imageMounts, kernelMounts, type OciMount, volumeMount } from "./oci-mou
 import { type OciProcess, ociProcess } from "./oci-process.ts";
 import { type OciResources, ociResources } from "./oci-resources.ts";
 import { type RootLayout, rootLayout } from "./root-layout.ts";
-import { resolveInRoot } from "../images/root-path.ts";
+import { inImage, resolveInRoot } from "../images/root-path.ts";
 import { defaultSeccompProfile, type SeccompProfile, unconfinedSeccompProfile } from "./seccomp/default-profile.ts";
 import { stagedPath, type StagedPath, stagedRoot } from "./stage.ts";
 
@@ -46,8 +44,8 @@ export interface OciPlace {
   readonly shiftIds: boolean;
   /** As Node names it. */
   readonly architecture: string;
-  /** Whether what lies there is mounted as a folder; see `isMountedAsFolder`. */
-  isFolder(path: string): boolean;
+  /** See `isMountedAsFolder`. */
+  isFolder(source: string, subPath?: string): boolean;
 }
 
 /** Everything that a start needs: the configuration, the skeleton of the root and the paths to stage. */
@@ -90,7 +88,7 @@ export function ociBundle(spec: ContainerSpec, place: OciPlace): OciBundle {
     spec.rootDirectory,
     mounts
       .filter(({ target }) => !target.startsWith("/dev/") && target !== "/dev")
-      .map(({ target, source, mount }) => ({ path: target, isFolder: isFolder(place, mount, source) })),
+      .map(({ target, mount }) => ({ path: target, isFolder: place.isFolder(mount.source, mount.subPath) })),
   );
   return {
     layout,
@@ -149,7 +147,7 @@ function placedMounts(spec: ContainerSpec, place: OciPlace): PlacedMount[] {
   // A volume at the place of such a file wins.
   const byTarget = new Map<string, PlacedMount>();
   for (const [index, mount] of [...files, ...spec.mounts].entries()) {
-    const target = resolveInRoot(spec.rootDirectory, mount.target);
+    const target = inImage(spec.image, () => resolveInRoot(spec.rootDirectory, mount.target));
     refuseTarget(mount.target, target);
     const staged =
       mount.subPath === undefined ? undefined : { volume: mount.source, path: mount.subPath, name: `sub-${index}` };
@@ -166,18 +164,6 @@ function refuseTarget(asked: string, target: string): void {
   throw nodeError("ERR_CONTAINER_CONFIG", `Cannot mount at "${asked}": ${what} a folder of the node's own`);
 }
 
-function isFolder(place: OciPlace, mount: Mount, source: string): boolean {
-  return place.isFolder(mount.subPath === undefined ? source : join(mount.source, mount.subPath));
-}
-
 function mapping({ container, host, size }: IdRange): OciIdMapping {
   return { containerID: container, hostID: host, size };
-}
-
-/**
- * A subPath that is missing becomes a folder, as upstream. Links are not followed: what they name is not
- * mounted.
- */
-export function isMountedAsFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? true;
 }

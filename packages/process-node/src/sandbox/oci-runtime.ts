@@ -30,12 +30,13 @@ import {
 import { ExitWatch, type WatchedContainer } from "./exit-watch.ts";
 import { detectCgroups, type HostCgroups } from "./host-cgroups.ts";
 import { IdRanges } from "./id-ranges.ts";
-import { isMountedAsFolder, type OciBundle, ociBundle } from "./oci-config.ts";
+import { type OciBundle, ociBundle } from "./oci-config.ts";
 import type { OciResources } from "./oci-resources.ts";
 import { execInContainer } from "./oci-exec.ts";
 import { writeOwnFiles } from "./own-files.ts";
 import { PodSandboxes } from "./pod-sandboxes.ts";
-import { findProgram } from "../images/root-path.ts";
+import { findProgram, inImage } from "../images/root-path.ts";
+import { isMountedAsFolder } from "../volumes/path-beneath.ts";
 import { writeSkeleton } from "./root-layout.ts";
 import { OwnUserNamespace, rootRights, type RuntimeRights } from "./runtime-rights.ts";
 import { withIdsOf } from "./single-id.ts";
@@ -334,7 +335,8 @@ function resourceLimits(resources: OciResources | undefined): readonly object[] 
 /** Says what is missing in the words of container engines. */
 function checkProgram(spec: ContainerSpec): void {
   const [name = ""] = spec.command;
-  if (findProgram(spec.rootDirectory, name, spec.env["PATH"] ?? defaultPath) !== undefined) return;
+  const searchPath = spec.env["PATH"] ?? defaultPath;
+  if (inImage(spec.image, () => findProgram(spec.rootDirectory, name, searchPath)) !== undefined) return;
   if (spec.mounts.some(({ target }) => name.startsWith(`${target}/`))) return;
   throw startError(spec, `exec: "${name}": executable file not found in the image`);
 }

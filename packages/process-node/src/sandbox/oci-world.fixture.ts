@@ -65,6 +65,7 @@ export class OciWorld {
   spec(command: readonly string[], extra: Partial<ContainerSpec> = {}): ContainerSpec {
     return {
       id: "uid/main/0",
+      image: "tools:1",
       rootDirectory: this.root,
       command,
       env: { PATH: "/usr/bin" },

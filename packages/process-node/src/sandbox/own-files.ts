@@ -25,7 +25,7 @@ export function writeOwnFiles(
 
 /** In place: a container sees the inode that was bound into it, not a file that took its name. */
 function overwrite(path: string, text: string): void {
-  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644);
+  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o644);
   try {
     ftruncateSync(file, writeSync(file, text, 0));
   } finally {

@@ -5,8 +5,11 @@
  * not exist in the image. All mount points are made beforehand in a folder of the node, so nothing that an
  * image or a volume holds is followed when they are mounted.
  */
-import { chmodSync, lchownSync, mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path/posix";
+import { chmodSync, chownSync, closeSync, constants, lchownSync, openSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path/posix";
+import { nodeError } from "../errors.ts";
+import { OpenFolder } from "../host/open-folder.ts";
+import { TreeWalk } from "../host/tree-walk.ts";
 
 /** Folders that programs expect to be able to write to. */
 const ownFolders = [
@@ -33,8 +36,8 @@ const emptyFolders = ["/sys"];
 const sticky = 0o1777;
 const folderModes: Readonly<Record<string, number>> = { "/tmp": sticky, "/var/tmp": sticky, "/root": 0o700 };
 
-/** Guards against an image that would need tens of thousands of binds. */
-const bindsMax = 8_000;
+/** Guards against an image that would need tens of thousands of binds or links. */
+const entriesMax = 8_000;
 
 export interface MountPoint {
   /** Canonical in the container. */
@@ -57,21 +60,34 @@ export function rootLayout(root: string, mountPoints: readonly MountPoint[]): Ro
   const replaced = new Set([...mountPoints.map(({ path }) => path), ...sandboxFolders, ...emptyFolders]);
   const links: (readonly [string, string])[] = [];
   const binds: MountPoint[] = [];
-  const layOut = (folder: string): void => {
-    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
-      const path = join(folder, entry.name);
+  const layOut = (folder: OpenFolder, at: string): void => {
+    for (const entry of folder.entries()) {
+      const path = join(at, entry.name);
       if (replaced.has(path)) continue;
-      if (entry.isSymbolicLink()) links.push([path, readlinkSync(join(root, path))]);
-      else if (entry.isDirectory() && opened.has(path)) layOut(path);
+      using inner = opened.has(path) ? folder.folder(entry.name) : undefined;
+      if (inner !== undefined) layOut(inner, path);
+      else if (entry.isSymbolicLink()) links.push([path, folder.linkText(entry.name) ?? ""]);
       else if (entry.isDirectory() || entry.isFile()) binds.push({ path, isFolder: entry.isDirectory() });
-      if (binds.length > bindsMax)
-        throw new RangeError(`Cannot lay out ${root}: more than ${bindsMax} entries; mount volumes deeper`);
+      if (binds.length + links.length > entriesMax) throw tooMany(at);
     }
   };
-  layOut("/");
+  using image = OpenFolder.at(root);
+  layOut(image, "/");
   const linked = new Set(links.map(([path]) => path));
-  const folders = [...opened, ...sandboxFolders, ...emptyFolders].filter((path) => !linked.has(path));
+  const folders = [...opened, ...sandboxFolders, ...emptyFolders].filter(
+    (path) => !pathsTo(path).some((each) => linked.has(each)),
+  );
   return { folders: [...new Set(folders)].sort(), links, binds, mountPoints };
+}
+
+/** The path and all above it. */
+function pathsTo(path: string): readonly string[] {
+  return path === "/" ? [] : [path, ...pathsTo(dirname(path))];
+}
+
+function tooMany(folder: string): Error {
+  const message = `Cannot lay out the image: more than ${entriesMax} entries have to be mounted, the last in "${folder}"; mount volumes deeper`;
+  return nodeError("ERR_CONTAINER_CONFIG", message);
 }
 
 /**
@@ -84,25 +100,38 @@ function openedFolders(mountPoints: readonly MountPoint[]): ReadonlySet<string> 
   return opened;
 }
 
-/** Writes folders, links and empty mount points into `directory`, which is the node's own and empty. */
+/**
+ * Writes folders, links and empty mount points into `directory`, which is the node's own and empty. Nothing
+ * is made below a link, because all links are those of the image.
+ */
 export function writeSkeleton(layout: RootLayout, directory: string, owner?: { uid: number; gid: number }): void {
-  const made: string[] = [];
+  const own = (entry: string): void => owner && lchownSync(entry, owner.uid, owner.gid);
   const folder = (path: string): void => {
-    mkdirSync(join(directory, path), { recursive: true });
-    chmodSync(join(directory, path), folderModes[path] ?? 0o755);
-    made.push(path);
+    using walk = TreeWalk.to(directory, path, { links: "none", makes: true });
+    const { self } = folderOf(walk, path);
+    chmodSync(self, folderModes[path] ?? 0o755);
+    if (owner !== undefined) chownSync(self, owner.uid, owner.gid);
+  };
+  const place = (path: string, make: (entry: string) => void): void => {
+    using walk = TreeWalk.to(directory, dirname(path), { links: "none", makes: true });
+    const entry = folderOf(walk, path).entry(basename(path));
+    make(entry);
+    own(entry);
   };
   for (const path of layout.folders) folder(path);
-  for (const [path, text] of layout.links) {
-    symlinkSync(text, join(directory, path));
-    made.push(path);
-  }
+  for (const [path, text] of layout.links) place(path, (entry) => symlinkSync(text, entry));
   for (const { path, isFolder } of [...layout.binds, ...layout.mountPoints]) {
     if (isFolder) folder(path);
-    else {
-      writeFileSync(join(directory, path), "");
-      made.push(path);
-    }
+    else place(path, makeFile);
   }
-  if (owner !== undefined) for (const path of made) lchownSync(join(directory, path), owner.uid, owner.gid);
+}
+
+/** A mount point may be there: a file of the image that a volume hides. */
+function makeFile(entry: string): void {
+  closeSync(openSync(entry, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o644));
+}
+
+function folderOf({ folder }: TreeWalk, path: string): OpenFolder {
+  if (folder !== undefined) return folder;
+  throw nodeError("ERR_CONTAINER_CONFIG", `Cannot mount at "${path}": there is no folder to mount in`);
 }

@@ -7,6 +7,7 @@ const many = { container: 0, host: 1_900_000_000, size: 65_536 };
 
 const spec = (user: number): ContainerSpec => ({
   id: "uid/main/0",
+  image: "tools:1",
   rootDirectory: "/image",
   command: ["sh"],
   env: {},

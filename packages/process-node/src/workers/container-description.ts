@@ -4,6 +4,7 @@ import type { ContainerSpec } from "../sandbox/container-runtime.ts";
 import { createTerminationFile } from "../logs/termination-message.ts";
 import { nodeError } from "../errors.ts";
 import type { LocalImage } from "../images/image.ts";
+import { inImage } from "../images/root-path.ts";
 import type { PreparedVolume } from "../volumes/pod-volumes.ts";
 import type { PodParts } from "./pod-parts.ts";
 import type { PodFacts } from "../volumes/downward-api.ts";
@@ -34,9 +35,10 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     image: image.config.env ?? {},
   });
   const workingDirectory = container.workingDir ?? image.config.workingDirectory;
-  const { user, group, security } = containerIdentity(pod, container, image);
+  const { user, group, security } = inImage(image.name, () => containerIdentity(pod, container, image));
   return {
     id: `${podIdentity(pod).uid}/${container.name}/${context.attempt}`,
+    image: image.name,
     rootDirectory: image.rootDirectory,
     command: containerCommand(container, image, env),
     env,

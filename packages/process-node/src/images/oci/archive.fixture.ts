@@ -13,6 +13,15 @@ export interface FixtureEntry {
   readonly uid?: number;
 }
 
+/** `l0` leads to `l1` and so on; the last of `count` links leads to `target`. */
+export function linkChain(count: number, target: string): readonly FixtureEntry[] {
+  return Array.from({ length: count }, (_, i) => ({
+    name: `l${i}`,
+    type: "symlink",
+    linkname: i === count - 1 ? target : `l${i + 1}`,
+  }));
+}
+
 export function sha256(content: Buffer | string): string {
   return `sha256:${createHash("sha256").update(content).digest("hex")}`;
 }

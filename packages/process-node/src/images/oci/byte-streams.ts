@@ -1,6 +1,6 @@
 /** Bytes of files: decompressed by what they begin with, counted and hashed as they pass. */
 import { createHash } from "node:crypto";
-import { closeSync, createReadStream, openSync, readSync } from "node:fs";
+import { createReadStream, readSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 
@@ -9,27 +9,24 @@ type Bytes = AsyncIterable<Buffer>;
 const gzipStart = Buffer.from([0x1f, 0x8b]);
 const zstdStart = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** The bytes of a file. */
-export function fileBytes(path: string, signal?: AbortSignal): Bytes {
-  return createReadStream(path, signal === undefined ? {} : { signal }) as Bytes;
+/** The bytes of an open file, which is closed at their end. */
+export function fileBytes(file: number, signal?: AbortSignal): Bytes {
+  return createReadStream("", { fd: file, start: 0, ...(signal === undefined ? {} : { signal }) }) as Bytes;
 }
 
-/** The bytes, unpacked when the file at `path` begins as a gzip or zstd file does. */
-export function decompressed(bytes: Bytes, path: string): Bytes {
-  const start = startOf(path);
-  if (start.subarray(0, gzipStart.length).equals(gzipStart)) return through(bytes, createGunzip());
-  return start.equals(zstdStart) ? through(bytes, createZstdDecompress()) : bytes;
+/** The bytes, unpacked when `file` begins as a gzip or zstd file does. Ask before it is read. */
+export function decompressor(file: number): (bytes: Bytes) => Bytes {
+  const start = startOf(file);
+  if (start.subarray(0, gzipStart.length).equals(gzipStart)) return (bytes) => through(bytes, createGunzip());
+  return start.equals(zstdStart) ? (bytes) => through(bytes, createZstdDecompress()) : (bytes) => bytes;
 }
 
-/** The size and the digest of the bytes that passed. */
+/** Hashes the bytes that pass. */
 export class Digester {
   readonly #hash = createHash("sha256");
-  size = 0;
 
-  async *pass(bytes: Bytes, onBytes: (count: number) => void = () => {}): Bytes {
+  async *pass(bytes: Bytes): Bytes {
     for await (const chunk of bytes) {
-      this.size += chunk.length;
-      onBytes(chunk.length);
       this.#hash.update(chunk);
       yield chunk;
     }
@@ -38,6 +35,14 @@ export class Digester {
   /** Once, at the end. */
   digest(): string {
     return `sha256:${this.#hash.digest("hex")}`;
+  }
+}
+
+/** Tells the size of each chunk that passes. */
+export async function* counted(bytes: Bytes, onBytes: (count: number) => void): Bytes {
+  for await (const chunk of bytes) {
+    onBytes(chunk.length);
+    yield chunk;
   }
 }
 
@@ -52,12 +57,7 @@ function through(bytes: Bytes, transform: NodeJS.ReadWriteStream): Bytes {
   return transform as unknown as Bytes;
 }
 
-function startOf(path: string): Buffer {
+function startOf(file: number): Buffer {
   const start = Buffer.alloc(zstdStart.length);
-  const file = openSync(path, "r");
-  try {
-    return start.subarray(0, readSync(file, start, 0, start.length, 0));
-  } finally {
-    closeSync(file);
-  }
+  return start.subarray(0, readSync(file, start, 0, start.length, 0));
 }

@@ -31,6 +31,9 @@ export function parseConfig(document: unknown): ParsedConfig {
 }
 
 function startOf({ Env, Entrypoint, Cmd, WorkingDir, User }: JsonObject): ImageConfig {
+  // The kernel would cut a text there.
+  const isCut = [Env, Entrypoint, Cmd, WorkingDir, User].flat().some((each) => String(each).includes("\0"));
+  if (isCut) throw refusal("configuration.config: expected texts without NUL");
   return {
     ...(isTexts(Env) ? { env: environmentOf(Env) } : {}),
     ...(isTexts(Entrypoint) ? { entrypoint: Entrypoint } : {}),

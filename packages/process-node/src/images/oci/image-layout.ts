@@ -3,10 +3,9 @@
  * inside the folder only.
  */
 import { isJsonObject, type JsonObject } from "@setpoint/apimachinery";
-import { lstatSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path/posix";
+import { closeSync, fstatSync, readFileSync } from "node:fs";
 import type { ImageConfig } from "../image.ts";
-import { resolveInRoot } from "../root-path.ts";
+import { openInRoot } from "../root-path.ts";
 import { digestOf } from "./byte-streams.ts";
 import { parseConfig, platformOf } from "./image-config.ts";
 import type { ArchiveLimits } from "./limits.ts";
@@ -25,7 +24,8 @@ export interface ArchivedImage {
 }
 
 export interface ArchivedLayer {
-  readonly file: string;
+  /** Opens the file; close the descriptor. */
+  readonly open: () => number;
   /** Of the file; a `docker save` has none. */
   readonly digest?: string;
   /** Of the tar file that is in it. */
@@ -58,7 +58,9 @@ class LayoutReader {
   }
 
   has(path: string): boolean {
-    return statSync(this.#path(path), { throwIfNoEntry: false })?.isFile() === true;
+    const file = openInRoot(this.#folder, path);
+    if (file !== undefined) closeSync(file);
+    return file !== undefined;
   }
 
   ociImages(): readonly ArchivedImage[] {
@@ -95,7 +97,7 @@ class LayoutReader {
     const layers = listIn(manifest, "layers", where, this.#limits.layersMax);
     const files = layers.map((layer, i) => {
       const digest = digestIn(objectIn(layer, `${where}.layers[${i}]`), "digest", `${where}.layers[${i}]`);
-      return { file: this.#file(blobPath(digest)), digest };
+      return { ...this.#layer(blobPath(digest)), digest };
     });
     return this.#configured(this.#blob(id, `${where}.config`), id, files);
   }
@@ -107,7 +109,7 @@ class LayoutReader {
     const layers = listIn(image, "Layers", where, this.#limits.layersMax);
     const files = layers.map((layer, i) => {
       if (typeof layer !== "string") throw refusal(`${where}.Layers[${i}]: expected a path`);
-      return { file: this.#file(layer) };
+      return this.#layer(layer);
     });
     const names = Array.isArray(image["RepoTags"]) ? image["RepoTags"].filter((name) => typeof name === "string") : [];
     return this.#configured(parseJson(content, path), digestOf(content), files).map((found) => ({ ...found, names }));
@@ -157,22 +159,28 @@ class LayoutReader {
   }
 
   #content(path: string): Buffer {
-    const file = this.#file(path);
-    const { size } = statSync(file);
-    const { documentBytesMax } = this.#limits;
-    if (size > documentBytesMax) throw refusal(`"${path}" has ${size} bytes: expected at most ${documentBytesMax}`);
-    return readFileSync(file);
+    const file = this.#open(path);
+    try {
+      const { size } = fstatSync(file);
+      const { documentBytesMax } = this.#limits;
+      if (size > documentBytesMax) throw refusal(`"${path}" has ${size} bytes: expected at most ${documentBytesMax}`);
+      return readFileSync(file);
+    } finally {
+      closeSync(file);
+    }
   }
 
-  #file(path: string): string {
-    const file = this.#path(path);
-    if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === true) return file;
-    throw refusal(`expected a file "${path}" in it; the archive is not complete`);
+  /** Throws when it is missing now, before any layer is unpacked. */
+  #layer(path: string): Pick<ArchivedLayer, "open"> {
+    closeSync(this.#open(path));
+    return { open: () => this.#open(path) };
   }
 
   /** Links in the folder are followed inside of it. */
-  #path(path: string): string {
-    return join(this.#folder, resolveInRoot(this.#folder, path));
+  #open(path: string): number {
+    const file = openInRoot(this.#folder, path);
+    if (file !== undefined) return file;
+    throw refusal(`expected a file "${path}" in it; the archive is not complete`);
   }
 }
 

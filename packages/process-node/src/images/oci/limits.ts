@@ -1,30 +1,56 @@
 import { refusal } from "./refusal.ts";
 
-/** What an archive may hold, so that a damaged or hostile one cannot fill the disk or the memory. */
+/**
+ * What an archive may hold, so that a damaged or hostile one cannot fill the disk, the memory or the time.
+ */
 export interface ArchiveLimits {
   /** Files, folders and links of one archive or of one image over all its layers. */
   readonly entriesMax: number;
+  /** Of the paths of all entries together: they are kept in memory. */
+  readonly pathBytesMax: number;
+  /** Bytes of one file. */
+  readonly fileBytesMax: number;
+  /** Bytes of one layer when it is unpacked. */
+  readonly layerBytesMax: number;
   /** Bytes of one archive, or of one image's unpacked layers. */
   readonly bytesMax: number;
+  /** Unpacked bytes for each packed one, of an archive or a layer larger than `ratioFreeBytes`. */
+  readonly ratioMax: number;
+  readonly ratioFreeBytes: number;
   /** Bytes of one JSON document: an index, a manifest or a configuration. */
   readonly documentBytesMax: number;
   readonly layersMax: number;
   readonly imagesMax: number;
+  /** Of one load, without the wait for another one. */
+  readonly loadMsMax: number;
 }
 
-/** Several times of what the largest images in common use have. */
+const mebibyte = 1024 ** 2;
+const gibibyte = 1024 ** 3;
+
+/**
+ * Several times of what the largest images in common use have. How deep and how long paths may be is in
+ * `host/tree-walk.ts`, because it holds for everything that looks into an image.
+ */
 export const archiveLimits: ArchiveLimits = {
-  entriesMax: 500_000,
-  bytesMax: 20 * 1024 ** 3,
-  documentBytesMax: 4 * 1024 ** 2,
+  entriesMax: 1_000_000,
+  pathBytesMax: 256 * mebibyte,
+  fileBytesMax: 16 * gibibyte,
+  layerBytesMax: 32 * gibibyte,
+  bytesMax: 64 * gibibyte,
+  ratioMax: 200,
+  ratioFreeBytes: 256 * mebibyte,
+  documentBytesMax: 4 * mebibyte,
   layersMax: 500,
   imagesMax: 100,
+  loadMsMax: 3_600_000,
 };
 
-/** Counts what was unpacked, over several layers. */
+/** Counts what was unpacked, over several files. */
 export class ArchiveMeter {
   readonly #limits: ArchiveLimits;
   #entries = 0;
+  #pathBytes = 0;
   #bytes = 0;
 
   constructor(limits: ArchiveLimits) {
@@ -35,14 +61,50 @@ export class ArchiveMeter {
     return this.#bytes;
   }
 
-  addEntry(): void {
-    const { entriesMax } = this.#limits;
+  addEntry(path: string, size: number): void {
+    const { entriesMax, pathBytesMax, fileBytesMax } = this.#limits;
     if (++this.#entries > entriesMax) throw refusal(`expected at most ${entriesMax} entries`);
+    this.#pathBytes += Buffer.byteLength(path);
+    if (this.#pathBytes > pathBytesMax) throw refusal(`expected paths of at most ${pathBytesMax} bytes together`);
+    if (size > fileBytesMax) throw refusal(`it has ${size} bytes: expected at most ${fileBytesMax} for a file`);
   }
 
-  addBytes(bytes: number): void {
+  /** For one compressed file that unpacks to at most `bytesMax`. */
+  stream(bytesMax: number): StreamMeter {
+    return new StreamMeter(this.#limits, bytesMax, (bytes) => this.#addBytes(bytes));
+  }
+
+  #addBytes(bytes: number): void {
     const { bytesMax } = this.#limits;
     this.#bytes += bytes;
     if (this.#bytes > bytesMax) throw refusal(`expected at most ${bytesMax} bytes when unpacked`);
+  }
+}
+
+/** Compares what was read of one compressed file with what came out. */
+export class StreamMeter {
+  readonly #limits: ArchiveLimits;
+  readonly #bytesMax: number;
+  readonly #onBytes: (bytes: number) => void;
+  #packed = 0;
+  #unpacked = 0;
+
+  constructor(limits: ArchiveLimits, bytesMax: number, onBytes: (bytes: number) => void) {
+    this.#limits = limits;
+    this.#bytesMax = bytesMax;
+    this.#onBytes = onBytes;
+  }
+
+  addPacked(bytes: number): void {
+    this.#packed += bytes;
+  }
+
+  addUnpacked(bytes: number): void {
+    const { ratioMax, ratioFreeBytes } = this.#limits;
+    this.#unpacked += bytes;
+    this.#onBytes(bytes);
+    if (this.#unpacked > this.#bytesMax) throw refusal(`expected at most ${this.#bytesMax} bytes in an unpacked layer`);
+    if (this.#unpacked > ratioFreeBytes && this.#unpacked > this.#packed * ratioMax)
+      throw refusal(`${this.#packed} bytes unpack to ${this.#unpacked}: expected at most ${ratioMax} for each`);
   }
 }

@@ -1,19 +1,25 @@
 /** Loads the images of a folder or an archive into the cache of this machine's nodes. */
-import { messageOf } from "@setpoint/apimachinery";
+import { isSetpointError, messageOf } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { constants, existsSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { nodeError } from "../../errors.ts";
+import { OpenFolder } from "../../host/open-folder.ts";
+import { removeEntry } from "../../host/remove-entry.ts";
 import { withBuildLock } from "../build-lock.ts";
+import { debianCatalogue } from "../debian-catalogue.ts";
+import { findInCatalogue } from "../image-catalog.ts";
 import { canonicalImageName, isImageName } from "../image-reference.ts";
 import { ownPlatform } from "./image-config.ts";
 import { type ArchivedImage, readLayout } from "./image-layout.ts";
 import { archiveLimits, type ArchiveLimits } from "./limits.ts";
 import { type LoadedImage, LoadedImages, loadedPrefix } from "./loaded-images.ts";
+import { LoadPace } from "./load-pace.ts";
 import { refusal } from "./refusal.ts";
-import { unpackArchive, unpackLayers } from "./unpack.ts";
+import { unpackArchive, unpackLayers, type UnpackOptions } from "./unpack.ts";
 
 const unfinished = ".partial";
+const nameShownMax = 200;
 
 /** What to load, and where to. */
 export interface LoadImagesOptions {
@@ -24,6 +30,8 @@ export interface LoadImagesOptions {
   readonly path: string;
   /** Instead of the names in the archive, which then must hold one image. */
   readonly name?: string;
+  /** Whether an image may take a name that stands for Debian packages: nodes then run it instead of them. */
+  readonly replacesCatalogue?: boolean;
   readonly signal?: AbortSignal;
   /** Replaced in tests. */
   readonly limits?: ArchiveLimits;
@@ -49,40 +57,48 @@ export async function loadImages(options: LoadImagesOptions): Promise<readonly L
 }
 
 async function load(options: LoadImagesOptions): Promise<readonly LoadedImage[]> {
-  const { directory, path, signal, limits = archiveLimits } = options;
+  const { clock, directory, path, signal, limits = archiveLimits } = options;
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw refusal("no such file or folder");
-  const staging = join(directory, `load${unfinished}`);
-  removeUnfinished(directory);
+  if (!found.isDirectory() && !found.isFile()) throw refusal("expected a file or a folder, got a device or a pipe");
+  using cache = OpenFolder.at(directory);
+  const unpacking = { limits, pace: new LoadPace(clock, limits, signal), cache };
+  const staging = `load${unfinished}`;
+  await removeUnfinished(cache, signal);
   try {
-    if (!found.isDirectory()) await unpackArchive(path, staging, limits, signal);
-    const images = readLayout(found.isDirectory() ? resolve(path) : staging, ownPlatform(), limits);
-    const named = images.map((image) => ({ image, names: namesOf(image, images.length, options.name) }));
+    const isFolder = found.isDirectory();
+    if (!isFolder) await unpackArchive(openSync(path, constants.O_RDONLY), join(directory, staging), unpacking);
+    const images = readLayout(isFolder ? resolve(path) : join(directory, staging), ownPlatform(), limits);
+    const named = images.map((image) => ({ image, names: namesOf(image, images.length, options) }));
     const loaded: LoadedImage[] = [];
-    for (const { image, names } of named) loaded.push(...(await install(image, names, options)));
+    for (const { image, names } of named) loaded.push(...(await install(image, names, directory, unpacking)));
     return loaded;
   } finally {
-    rmSync(staging, { recursive: true, force: true });
+    await removeEntry(cache, staging);
   }
 }
 
 /** What an earlier load left that was killed. */
-function removeUnfinished(directory: string): void {
-  const isOurs = (name: string): boolean => name.startsWith(loadedPrefix) || name.startsWith("load.");
-  for (const name of readdirSync(directory)) {
-    if (isOurs(name) && name.endsWith(unfinished)) rmSync(join(directory, name), { recursive: true, force: true });
+async function removeUnfinished(cache: OpenFolder, signal?: AbortSignal): Promise<void> {
+  for (const { name } of cache.entries()) {
+    const isOurs = name.startsWith(loadedPrefix) || name.startsWith("load.");
+    if (isOurs && name.endsWith(unfinished)) await removeEntry(cache, name, signal);
   }
+}
+
+interface Unpacking extends UnpackOptions {
+  readonly cache: OpenFolder;
 }
 
 async function install(
   image: ArchivedImage,
   names: readonly string[],
-  { directory, signal, limits = archiveLimits }: LoadImagesOptions,
+  directory: string,
+  unpacking: Unpacking,
 ): Promise<readonly LoadedImage[]> {
   const images = new LoadedImages(directory);
-  const root = join(directory, images.folderOf(image.id));
   const before = images.list().find(({ id }) => id === image.id);
-  const bytes = before?.bytes ?? (await unpack(image, root, limits, signal));
+  const bytes = before?.bytes ?? (await unpack(image, names, directory, unpacking));
   const { id, config, manifestDigest } = image;
   const loaded = names.map((name) => ({
     ...{ name, id, config, bytes },
@@ -95,29 +111,49 @@ async function install(
 /** Under another name until it is complete. */
 async function unpack(
   image: ArchivedImage,
-  root: string,
-  limits: ArchiveLimits,
-  signal?: AbortSignal,
+  names: readonly string[],
+  directory: string,
+  unpacking: Unpacking,
 ): Promise<number> {
-  const partial = `${root}${unfinished}`;
+  const folder = new LoadedImages(directory).folderOf(image.id);
+  const partial = `${folder}${unfinished}`;
   try {
-    const bytes = await unpackLayers(image.layers, partial, limits, signal);
-    // It had lost its name, and a container may still run in it.
-    if (existsSync(root)) rmSync(partial, { recursive: true });
-    else renameSync(partial, root);
+    const bytes = await unpackLayers(image.layers, join(directory, partial), unpacking);
+    // When it is there, it had lost its name, and a container may still run in it.
+    if (!existsSync(join(directory, folder))) renameSync(join(directory, partial), join(directory, folder));
     return bytes;
   } catch (error) {
-    rmSync(partial, { recursive: true, force: true });
-    throw error;
+    if (!isSetpointError(error, "ERR_IMAGE_ARCHIVE")) throw error;
+    throw refusal(`image "${names[0]}": ${messageOf(error)}`, error);
+  } finally {
+    await removeEntry(unpacking.cache, partial);
   }
 }
 
-function namesOf(image: ArchivedImage, count: number, name: string | undefined): readonly string[] {
+function namesOf(image: ArchivedImage, count: number, options: LoadImagesOptions): readonly string[] {
+  const { name } = options;
   if (name !== undefined && count > 1)
     throw refusal(`expected one image for the name "${name}", got ${count}; load it without --name`);
   const names = name === undefined ? image.names : [name];
   if (names.length === 0) throw refusal("it names no image; add --name IMAGE");
   const wrong = names.find((each) => !isImageName(each));
-  if (wrong === undefined) return names.map(canonicalImageName);
-  throw refusal(`"${wrong}" is not the name of an image: expected one such as registry.example.com/candy:1.2`);
+  if (wrong !== undefined) {
+    const shown = JSON.stringify(wrong.slice(0, nameShownMax));
+    throw refusal(`${shown} is not the name of an image: expected one such as registry.example.com/candy:1.2`);
+  }
+  const canonical = names.map(canonicalImageName);
+  if (options.replacesCatalogue !== true) refuseCatalogueNames(canonical);
+  return canonical;
+}
+
+/** All pods of the machine that ask for such a name would run the image without a word. */
+function refuseCatalogueNames(names: readonly string[]): void {
+  for (const name of names) {
+    const known = findInCatalogue(debianCatalogue, name);
+    if (known === undefined) continue;
+    const packages = `Debian ${known.closure.suite}: ${known.closure.packages.join(", ")}`;
+    throw refusal(
+      `nodes have an image "${name}" already (${packages}): load this one under another name with --name IMAGE, or in its place with --replace-catalogue`,
+    );
+  }
 }

@@ -1,49 +1,65 @@
 /**
  * Writes the entries of a tar file below one folder, whatever they say: a path is followed through links as a
- * process inside of the folder would follow it, and none leads out. Layers lie over each other, so a later
- * entry replaces an earlier one.
+ * process inside of the folder would follow it, and none leads out. Every entry is made by the descriptor of
+ * its folder. Layers lie over each other, so a later entry replaces an earlier one.
  */
 import {
   chmodSync,
   closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  futimesSync,
   lchownSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
-  rmSync,
   symlinkSync,
-  utimesSync,
   writeSync,
 } from "node:fs";
-import { dirname, join } from "node:path/posix";
+import { join } from "node:path/posix";
 import type { Header } from "tar-stream";
-import { resolveInRoot } from "../root-path.ts";
+import type { OpenFolder } from "../../host/open-folder.ts";
+import { removeEntry } from "../../host/remove-entry.ts";
+import { TreeWalk } from "../../host/tree-walk.ts";
+import { makeFolderInRoot } from "../root-path.ts";
+import { entryRefusal, namesOfEntry, podId } from "./entry-rules.ts";
 import type { ArchiveMeter } from "./limits.ts";
-import { refusal } from "./refusal.ts";
+import type { LoadPace } from "./load-pace.ts";
 import type { TarEntry } from "./tar-entries.ts";
+import { WrittenPaths } from "./written-paths.ts";
 
 export interface RootWriterOptions {
   /** The folder; it belongs to this process alone. */
   readonly root: string;
   readonly meter: ArchiveMeter;
+  readonly pace: LoadPace;
   /** Keep the owners that the entries name: only root can. */
   readonly keepOwners: boolean;
 }
 
+/** A name in a folder of the image. */
+interface Place {
+  readonly parent: OpenFolder;
+  readonly name: string;
+  /** As a process inside names it. */
+  readonly path: string;
+}
+
 const modeBits = 0o7777;
-/** A pod has the ids below; what belongs to another user belongs to nobody there. */
-const idsOfPod = 65_536;
-const nobody = 65_534;
 const whiteout = ".wh.";
 const opaque = ".wh..wh..opq";
+const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Writes one layer; what lower layers left below `root` may be replaced or removed. */
-export class RootWriter {
+export class RootWriter implements Disposable {
   readonly #options: RootWriterOptions;
-  /** Paths of this layer and their parents: its removals concern the lower layers alone. */
-  readonly #written = new Set<string>();
+  /** Of this layer: its removals concern the lower layers alone. */
+  readonly #written = new WrittenPaths();
+  /** The folder of the entry before: the next one is mostly beside it. */
+  #last: { readonly names: string; readonly walk: TreeWalk } | undefined;
+  /** The way to that folder may have led through what was removed. */
+  #isLastStale = false;
 
   constructor(options: RootWriterOptions) {
     this.#options = options;
@@ -51,118 +67,139 @@ export class RootWriter {
 
   async write(entry: TarEntry): Promise<void> {
     const { header } = entry;
-    this.#options.meter.addEntry();
-    const parts = partsOf(header.name);
-    const name = parts.pop();
+    this.#options.meter.addEntry(header.name, header.size ?? 0);
+    const names = namesOfEntry(header);
+    const name = names.pop();
     if (name === undefined) return;
-    const parent = this.#folder(parts);
-    if (name.startsWith(whiteout)) return this.#remove(parent, name);
-    await this.#place(entry, join(parent, name));
-  }
-
-  /** The folder of these names as a process inside would find it, made when it is missing. */
-  #folder(parts: readonly string[]): string {
-    const path = resolveInRoot(this.#options.root, `/${parts.join("/")}`);
-    this.#use(() => mkdirSync(this.#hostPath(path), { recursive: true }), path);
-    return path;
-  }
-
-  async #place(entry: TarEntry, path: string): Promise<void> {
-    const { header } = entry;
-    const target = this.#hostPath(path);
-    const before = lstatSync(target, { throwIfNoEntry: false });
-    if (header.type === "directory") {
-      if (before?.isDirectory() !== true) {
-        if (before !== undefined) rmSync(target);
-        mkdirSync(target);
-      }
-      return this.#finish(header, path);
-    }
-    // Devices and pipes are left out: containers get their own.
-    if (!isFile(header) && header.type !== "symlink" && header.type !== "link") return;
-    const source = header.type === "link" ? this.#linked(header) : undefined;
-    if (source === target) return;
-    if (before !== undefined) rmSync(target, { recursive: true });
-    if (source !== undefined) linkSync(source, target);
-    else if (header.type === "symlink") symlinkSync(header.linkname, target);
-    else await this.#content(entry, target);
-    this.#finish(header, path);
-  }
-
-  /** A hard link to another file of the image. */
-  #linked({ name, linkname }: Header): string {
-    const parts = partsOf(linkname);
-    const file = parts.pop() ?? "";
-    const { root } = this.#options;
-    const path = this.#hostPath(join(resolveInRoot(root, `/${parts.join("/")}`), file));
-    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
-    throw refusal(`entry "${name}" links to "${linkname}": expected a file that comes before it`);
-  }
-
-  async #content(entry: TarEntry, target: string): Promise<void> {
-    const file = openSync(target, "wx", 0o600);
     try {
-      for await (const chunk of entry.content) writeSync(file, chunk);
+      const place = this.#place(names, name);
+      await (name.startsWith(whiteout) ? this.#remove(place) : this.#put(entry, place));
+    } catch (error) {
+      throw entryRefusal(header.name, error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#last?.walk[Symbol.dispose]();
+    this.#last = undefined;
+  }
+
+  /** The folder is the one that a process inside would find, made when it is missing. */
+  #place(names: readonly string[], name: string): Place {
+    const key = `/${names.join("/")}`;
+    if (this.#last?.names !== key || this.#isLastStale) {
+      this[Symbol.dispose]();
+      this.#isLastStale = false;
+      this.#last = { names: key, walk: makeFolderInRoot(this.#options.root, key) };
+    }
+    const { folder, path } = this.#last.walk;
+    if (folder === undefined) throw new Error(`Cannot write into "${key}": it was just made, and is no folder`);
+    return { parent: folder, name, path: join(path, name) };
+  }
+
+  async #put(entry: TarEntry, place: Place): Promise<void> {
+    const { header } = entry;
+    const { type } = header;
+    // Devices and pipes are left out: containers get their own.
+    if (type === "character-device" || type === "block-device" || type === "fifo") return;
+    if (type === "directory") await this.#putFolder(header, place);
+    else if (type === "link") await this.#putLink(header, place);
+    else if (type === "symlink") await this.#putSymlink(header, place);
+    else await this.#putFile(entry, place);
+    this.#written.add(place.path);
+  }
+
+  async #putFolder(header: Header, place: Place): Promise<void> {
+    const { parent, name } = place;
+    if (parent.stat(name)?.isDirectory() !== true) {
+      await this.#clear(place);
+      mkdirSync(parent.entry(name));
+    }
+    using folder = parent.folder(name);
+    if (folder === undefined) throw new Error(`Cannot write "${place.path}": it was just made, and is no folder`);
+    this.#own(parent.entry(name), header);
+    // An ordinary user keeps the rights to read and to remove what it owns.
+    chmodSync(folder.self, (header.mode & modeBits) | (this.#options.keepOwners ? 0 : 0o700));
+  }
+
+  async #putSymlink(header: Header, place: Place): Promise<void> {
+    await this.#clear(place);
+    symlinkSync(header.linkname ?? "", place.parent.entry(place.name));
+    this.#own(place.parent.entry(place.name), header);
+  }
+
+  /** To another file of the image, or to a symlink, which stays one. */
+  async #putLink(header: Header, place: Place): Promise<void> {
+    const names = namesOfEntry(header, header.linkname ?? "");
+    using found = TreeWalk.to(this.#options.root, `/${names.slice(0, -1).join("/")}`, { links: "root" });
+    const [folder, name = ""] = [found.folder, names.at(-1)];
+    const source = name === "" ? undefined : folder?.stat(name);
+    if (folder === undefined || source === undefined || !(source.isFile() || source.isSymbolicLink()))
+      throw entryRefusal(header.name, `links to "${header.linkname}": expected a file that comes before it`);
+    if (join(found.path, name) === place.path) return;
+    await this.#clear(place);
+    linkSync(folder.entry(name), place.parent.entry(place.name));
+    this.#own(place.parent.entry(place.name), header);
+  }
+
+  async #putFile({ header, content }: TarEntry, place: Place): Promise<void> {
+    await this.#clear(place);
+    const file = openSync(place.parent.entry(place.name), newFile, 0o600);
+    try {
+      for await (const chunk of content) {
+        await this.#options.pace.step();
+        writeAll(file, chunk);
+      }
+      const { keepOwners } = this.#options;
+      // Owner first: a change of it clears the setuid bit.
+      if (keepOwners) fchownSync(file, podId(header.uid), podId(header.gid));
+      fchmodSync(file, (header.mode & modeBits) | (keepOwners ? 0 : 0o600));
+      const time = header.mtime?.getTime() ?? 0;
+      if (Number.isFinite(time)) futimesSync(file, time / 1_000, time / 1_000);
     } finally {
       closeSync(file);
     }
   }
 
-  /** Owner first: a change of it clears the setuid bit. */
-  #finish(header: Header, path: string): void {
-    const target = this.#hostPath(path);
-    const { keepOwners } = this.#options;
-    if (keepOwners) lchownSync(target, podId(header.uid), podId(header.gid));
-    if (header.type !== "symlink" && header.type !== "link") {
-      // An ordinary user keeps the rights to read and to remove what it owns.
-      const own = keepOwners ? 0 : header.type === "directory" ? 0o700 : 0o600;
-      chmodSync(target, (header.mode & modeBits) | own);
-      if (isFile(header)) utimesSync(target, header.mtime, header.mtime);
-    }
-    for (let at = path; at !== "/"; at = dirname(at)) this.#written.add(at);
+  #own(entry: string, { uid, gid }: Header): void {
+    if (this.#options.keepOwners) lchownSync(entry, podId(uid), podId(gid));
   }
 
   /** `.wh.NAME` removes NAME of the lower layers, `.wh..wh..opq` all that they have in the folder. */
-  #remove(parent: string, name: string): void {
+  async #remove({ parent, name, path }: Place): Promise<void> {
+    const folder = join(path, "..");
     if (name === opaque) {
-      for (const child of readdirSync(this.#hostPath(parent))) this.#removeLower(join(parent, child));
+      if (this.#written.isFirstOpaque(folder)) await this.#removeLower(parent, folder);
     } else if (!name.startsWith(".wh..wh.")) {
       const removed = name.slice(whiteout.length);
-      if (["", ".", ".."].includes(removed)) throw refusal(`expected the name of a file after "${whiteout}"`);
-      this.#removeLower(join(parent, removed));
+      if (["", ".", ".."].includes(removed))
+        throw entryRefusal(name, `is a whiteout: expected the name of a file after "${whiteout}"`);
+      if (!this.#written.has(join(folder, removed))) await this.#clear({ parent, name: removed, path });
     }
   }
 
-  #removeLower(path: string): void {
-    if (!this.#written.has(path)) rmSync(this.#hostPath(path), { recursive: true, force: true });
-  }
-
-  #hostPath(path: string): string {
-    return join(this.#options.root, path);
-  }
-
-  #use(action: () => void, path: string): void {
-    try {
-      action();
-    } catch (error) {
-      const { code } = error as { readonly code?: unknown };
-      if (code !== "EEXIST" && code !== "ENOTDIR") throw error;
-      throw refusal(`expected "${path}" to be a folder, because an entry lies in it`, error);
+  /** All that this layer has not written. */
+  async #removeLower(folder: OpenFolder, path: string): Promise<void> {
+    for (const { name } of folder.entries()) {
+      await this.#options.pace.step();
+      const each = join(path, name);
+      if (!this.#written.has(each)) {
+        await this.#clear({ parent: folder, name, path: each });
+        continue;
+      }
+      using inner = folder.folder(name);
+      if (inner !== undefined) await this.#removeLower(inner, each);
     }
   }
+
+  async #clear({ parent, name }: Place): Promise<void> {
+    const before = parent.stat(name);
+    if (before === undefined) return;
+    await removeEntry(parent, name, this.#options.pace.signal);
+    this.#isLastStale ||= before.isDirectory() || before.isSymbolicLink();
+  }
 }
 
-/** The names of a path; throws for one that leads out of the root. */
-function partsOf(path: string): string[] {
-  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
-  if (!parts.includes("..") && !path.includes("\0")) return parts;
-  throw refusal(`entry "${path}" leaves the archive: expected a path without ".."`);
-}
-
-function isFile({ type }: Header): boolean {
-  return type === "file" || type === "contiguous-file";
-}
-
-function podId(id: number): number {
-  return id < 0 || id >= idsOfPod ? nobody : id;
+function writeAll(file: number, chunk: Buffer): void {
+  for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at);
 }

@@ -1,23 +1,32 @@
 /** Unpacks tar files: an archive of images, and the layers of one image over each other. */
 import { mkdirSync } from "node:fs";
-import { decompressed, Digester, fileBytes } from "./byte-streams.ts";
+import { counted, decompressor, Digester, fileBytes } from "./byte-streams.ts";
 import type { ArchivedLayer } from "./image-layout.ts";
 import { ArchiveMeter, type ArchiveLimits } from "./limits.ts";
+import type { LoadPace } from "./load-pace.ts";
 import { refusal } from "./refusal.ts";
 import { RootWriter } from "./root-writer.ts";
 import { tarEntries } from "./tar-entries.ts";
 
-/** Unpacks an archive into `folder`, which must not exist yet. */
-export async function unpackArchive(
-  path: string,
-  folder: string,
-  limits: ArchiveLimits,
-  signal?: AbortSignal,
-): Promise<void> {
+/** What holds for all files of one load. */
+export interface UnpackOptions {
+  readonly limits: ArchiveLimits;
+  readonly pace: LoadPace;
+}
+
+/** Unpacks an archive, an open file, into `folder`, which must not exist yet. Closes the file. */
+export async function unpackArchive(file: number, folder: string, { limits, pace }: UnpackOptions): Promise<void> {
   mkdirSync(folder, { mode: 0o700 });
   const meter = new ArchiveMeter(limits);
-  const writer = new RootWriter({ root: folder, meter, keepOwners: false });
-  await unpackTar(counted(decompressed(fileBytes(path, signal), path), meter), writer);
+  const stream = meter.stream(limits.bytesMax);
+  const unpack = decompressor(file);
+  const packed = counted(fileBytes(file, pace.signal), (bytes) => stream.addPacked(bytes));
+  using writer = new RootWriter({ root: folder, meter, pace, keepOwners: false });
+  await unpackTar(
+    counted(unpack(packed), (bytes) => stream.addUnpacked(bytes)),
+    writer,
+    pace,
+  );
 }
 
 /**
@@ -27,25 +36,33 @@ export async function unpackArchive(
 export async function unpackLayers(
   layers: readonly ArchivedLayer[],
   root: string,
-  limits: ArchiveLimits,
-  signal?: AbortSignal,
+  { limits, pace }: UnpackOptions,
 ): Promise<number> {
   // Other users of the host must not run its setuid programs.
   mkdirSync(root, { mode: 0o700 });
   const meter = new ArchiveMeter(limits);
   for (const layer of layers) {
-    const packed = new Digester();
-    const unpacked = new Digester();
-    const bytes = decompressed(packed.pass(fileBytes(layer.file, signal)), layer.file);
-    const writer = new RootWriter({ root, meter, keepOwners: process.getuid?.() === 0 });
-    await unpackTar(
-      unpacked.pass(bytes, (count) => meter.addBytes(count)),
-      writer,
-    );
-    verify("layer", layer.digest, packed.digest());
-    verify("content of layer", layer.diffId, unpacked.digest());
+    using writer = new RootWriter({ root, meter, pace, keepOwners: process.getuid?.() === 0 });
+    await unpackLayer(layer, writer, meter.stream(limits.layerBytesMax), pace);
   }
   return meter.bytes;
+}
+
+async function unpackLayer(
+  layer: ArchivedLayer,
+  writer: RootWriter,
+  stream: ReturnType<ArchiveMeter["stream"]>,
+  pace: LoadPace,
+): Promise<void> {
+  const packed = new Digester();
+  const unpacked = new Digester();
+  const file = layer.open();
+  const unpack = decompressor(file);
+  const read = counted(fileBytes(file, pace.signal), (bytes) => stream.addPacked(bytes));
+  const content = counted(unpack(packed.pass(read)), (bytes) => stream.addUnpacked(bytes));
+  await unpackTar(unpacked.pass(content), writer, pace);
+  verify("layer", layer.digest, packed.digest());
+  verify("content of layer", layer.diffId, unpacked.digest());
 }
 
 function verify(what: string, expected: string | undefined, found: string): void {
@@ -53,13 +70,9 @@ function verify(what: string, expected: string | undefined, found: string): void
   throw refusal(`${what} is damaged: expected ${expected}, got ${found}`);
 }
 
-async function unpackTar(bytes: AsyncIterable<Buffer>, writer: RootWriter): Promise<void> {
-  for await (const entry of tarEntries(bytes)) await writer.write(entry);
-}
-
-async function* counted(bytes: AsyncIterable<Buffer>, meter: ArchiveMeter): AsyncGenerator<Buffer> {
-  for await (const chunk of bytes) {
-    meter.addBytes(chunk.length);
-    yield chunk;
+async function unpackTar(bytes: AsyncIterable<Buffer>, writer: RootWriter, pace: LoadPace): Promise<void> {
+  for await (const entry of tarEntries(bytes)) {
+    await pace.step();
+    await writer.write(entry);
   }
 }

@@ -208,6 +208,28 @@ test("a cluster cannot be mirrored into itself", () => {
   );
 });
 
+test("mirrors whose cluster is missing keep no other one of their circle from beginning", async () => {
+  const stage = await begin(
+    8,
+    EtcdMirror({ name: "m", spec: { source: { cluster: "orders" }, cluster: "later" } }).spec,
+  );
+  const { world } = stage;
+  await using _ = world;
+  await world.apply(EtcdMirror({ name: "second", spec: { source: { cluster: "later" }, cluster: "shop" } }));
+  await world.settled();
+  await world.apply(EtcdMirror({ name: "third", spec: { source: { cluster: "shop" }, cluster: "orders" } }));
+  await world.settled();
+  expect((await world.list(Deployment)).map(({ metadata }) => metadata.name)).toEqual(["third-mirror"]);
+  await world.apply(cluster("later", { size: 1 }));
+  await world.settled();
+  await world.run(60_000);
+  expect((await world.list(Deployment)).map(({ metadata }) => metadata.name)).toEqual([
+    "follow-mirror",
+    "third-mirror",
+  ]);
+  expect(conditionOf(await world.get(EtcdMirror, "second"), "Ready")).toMatchObject({ reason: "OppositeMirror" });
+});
+
 test("of two mirrors in opposite directions the second one is refused until the first one is gone", async () => {
   const stage = await begin(7);
   const { world } = stage;

@@ -112,7 +112,7 @@ describe("a backup", () => {
     await world.run(seconds(2));
     await world.apply(backup("second"));
     await world.run(seconds(5));
-    expect((await statusOf(stage, "second"))?.message).toContain('Backup "first" of the same instance is older');
+    expect((await statusOf(stage, "second"))?.message).toContain('Backup "first" of the same instance is being taken');
     await world.settled();
     expect(await statusOf(stage, "second")).toMatchObject({ phase: "Succeeded" });
     await world.apply(backup("third", { instance: { ...backup("x").spec.instance, name: "nobody" } }));

@@ -21,7 +21,7 @@ import { type MirrorConnection, mirrorDeployment, mirrorLabel } from "./mirror-d
 import { parseRecord, recordKeyOf } from "./mirror-record.ts";
 import { RecordWatch } from "./record-watch.ts";
 import { mirrorStatus, readyCondition, type SeenMirror } from "./mirror-status.ts";
-import { opposites } from "./opposite-mirrors.ts";
+import { type MirrorState, opposites } from "./opposite-mirrors.ts";
 
 /** What the controller does to the kinds that it owns. */
 export const mirrorWrites: ReadonlyMap<KindRef, readonly WriteVerb[]> = new Map<KindRef, readonly WriteVerb[]>([
@@ -88,13 +88,8 @@ async function reconcileMirror(
   image: string,
 ): Promise<Omit<SeenMirror, "silentMs">> {
   const { name, namespace = "", uid } = mirror.metadata;
-  const { source, cluster } = mirror.spec;
-  const destination = context.get(EtcdCluster, cluster, namespace);
-  const named = {
-    source: source.cluster === undefined ? undefined : context.get(EtcdCluster, source.cluster, namespace),
-    destination,
-  };
-  const connection = image === "" ? noImage : await allowedConnection(mirror, named, context);
+  const destination = context.get(EtcdCluster, mirror.spec.cluster, namespace);
+  const connection = image === "" ? noImage : await allowedConnection(mirror, context);
   if ("reason" in connection) {
     if (connection.keepsPod !== true) await context.children.apply([]);
     return { missing: connection };
@@ -110,14 +105,27 @@ async function reconcileMirror(
 /** The Secrets are read each time: a mirror whose Secret loses its label stops. */
 async function allowedConnection(
   mirror: Stored<EtcdMirror>,
-  named: NamedClusters,
   context: ReconcileContext,
 ): Promise<MirrorConnection | Missing> {
-  const way = opposites(mirror, context.list(EtcdMirror));
-  const connection = way === undefined ? mirrorConnection(mirror, named) : opposed(way);
+  const way = opposites(mirror, context.list(EtcdMirror), (each) => stateOf(each, context));
+  const connection = way === undefined ? mirrorConnection(mirror, namedClusters(mirror, context)) : opposed(way);
   if ("reason" in connection || mirror.spec.source.external === undefined) return connection;
   const problem = await externalSecretProblem(connection.sourceSecrets, mirror.metadata.namespace ?? "", context);
   return problem ?? connection;
+}
+
+function namedClusters(
+  { metadata, spec: { source, cluster } }: Stored<EtcdMirror>,
+  context: ReconcileContext,
+): NamedClusters {
+  const find = (name: string): Stored<EtcdCluster> | undefined => context.get(EtcdCluster, name, metadata.namespace);
+  return { source: source.cluster === undefined ? undefined : find(source.cluster), destination: find(cluster) };
+}
+
+function stateOf(mirror: Stored<EtcdMirror>, context: ReconcileContext): MirrorState {
+  const { name, namespace } = mirror.metadata;
+  if (context.get(Deployment, `${name}-mirror`, namespace) !== undefined) return "begun";
+  return "reason" in mirrorConnection(mirror, namedClusters(mirror, context)) ? "unable" : "able";
 }
 
 function opposed(way: readonly string[]): Missing {

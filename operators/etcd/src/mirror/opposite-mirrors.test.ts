@@ -1,7 +1,7 @@
 import type { Stored } from "setpoint";
 import { expect, test } from "vitest";
 import { EtcdMirror } from "./etcd-mirror.ts";
-import { opposites } from "./opposite-mirrors.ts";
+import { type MirrorState, opposites } from "./opposite-mirrors.ts";
 
 /** `a/x/>b/y/`: keys of cluster a with the prefix x/ are copied to cluster b, with the prefix y/. */
 function mirrors(...sketches: readonly string[]): readonly Stored<EtcdMirror>[] {
@@ -38,6 +38,17 @@ test.each<readonly [string, readonly string[], readonly (string | undefined)[]]>
   const all = mirrors(...sketches);
   const found = all.map((each) => opposites(each, all.toReversed())?.join());
   expect(found).toEqual(expected);
+});
+
+test.each<readonly [string, readonly MirrorState[], readonly (string | undefined)[]]>([
+  ["the last one", ["able", "able", "able"], [undefined, undefined, "m0,m1"]],
+  ["none while one of the circle lacks something", ["unable", "able", "able"], [undefined, undefined, undefined]],
+  ["none that has begun, but the last of the others", ["able", "able", "begun"], [undefined, "m2,m0", undefined]],
+  ["the last of those that have all begun", ["begun", "begun", "begun"], [undefined, undefined, "m0,m1"]],
+])("of three mirrors in a circle opposites() refuses %s", (_, states, expected) => {
+  const all = mirrors("a>b", "b>c", "c>a");
+  const stateOf = (mirror: (typeof all)[number]): MirrorState => states[all.indexOf(mirror)] ?? "able";
+  expect(all.map((each) => opposites(each, all, stateOf)?.join())).toEqual(expected);
 });
 
 test("opposites() visits each mirror once, however many ways there are", () => {

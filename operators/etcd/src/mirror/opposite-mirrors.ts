@@ -11,13 +11,21 @@ import { type MirrorRecord, parseRecord } from "./mirror-record.ts";
 
 type Mirror = Stored<EtcdMirror>;
 
+/** How far a mirror is: it has a pod, it could have one, or it lacks something. */
+export type MirrorState = "begun" | "able" | "unable";
+
 /**
  * The mirrors, in their order, over which a change would come back through this one; undefined when there are
- * none. The last one that was created is refused, so that the others go on.
+ * none. Those that have begun go on, and of the others the last one that was created is refused. One that
+ * lacks something copies nothing, so it keeps no other from beginning.
  */
-export function opposites(mirror: Mirror, all: readonly Mirror[]): readonly string[] | undefined {
+export function opposites(
+  mirror: Mirror,
+  all: readonly Mirror[],
+  stateOf: (mirror: Mirror) => MirrorState = () => "able",
+): readonly string[] | undefined {
   const accepted: Mirror[] = [];
-  for (const each of all.toSorted(byAge)) {
+  for (const each of inOrder(all, stateOf)) {
     const way = wayBack(each, [each], new Set(accepted));
     if (each.metadata.uid === mirror.metadata.uid) return way?.slice(1).map(({ metadata }) => metadata.name);
     if (way === undefined) accepted.push(each);
@@ -26,9 +34,13 @@ export function opposites(mirror: Mirror, all: readonly Mirror[]): readonly stri
 }
 
 /** Within a second the UID decides, so that each pass refuses the same one. */
-function byAge(a: Mirror, b: Mirror): number {
-  const ageOf = ({ metadata }: Mirror): string => `${metadata.creationTimestamp} ${metadata.uid}`;
-  return ageOf(a) < ageOf(b) ? -1 : 1;
+function inOrder(all: readonly Mirror[], stateOf: (mirror: Mirror) => MirrorState): readonly Mirror[] {
+  const ranked = all.flatMap((mirror) => {
+    const { creationTimestamp, uid } = mirror.metadata;
+    const state = stateOf(mirror);
+    return state === "unable" ? [] : [{ mirror, rank: `${Number(state !== "begun")} ${creationTimestamp} ${uid}` }];
+  });
+  return ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ mirror }) => mirror);
 }
 
 /**

@@ -7,11 +7,12 @@ import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
 import { selectionOf } from "../kinds/selection.ts";
 import type { ControllerOptions } from "../transfer/controller-options.ts";
+import { deletePods } from "../transfer/delete-pods.ts";
 import { storeRequest } from "../transfer/store-mounts.ts";
 import { transferPod } from "../transfer/transfer-pod.ts";
 import { type BackupActions, type BackupStatus, decideBackup } from "./decide-backup.ts";
 import { deleteStored } from "./delete-stored.ts";
-import { observeBackup, type SeenBackup, sourceOf } from "./seen-backup.ts";
+import { leftPods, observeBackup, type SeenBackup, sourceOf } from "./seen-backup.ts";
 
 /** The controller of Backups whose instances are of this engine; it ignores all others. */
 export function backupController<Instance extends KubeObject>(
@@ -45,6 +46,7 @@ export function backupController<Instance extends KubeObject>(
       async finish({ failure }, { event }) {
         if (failure !== undefined) event("Warning", "BackupFailed", failure);
       },
+      deletePods: (_, context, seen) => deletePods(leftPods(seen), context),
     },
     cleanup: (backup, context) => deleteStored(backup, context, engine.name, image),
   });

@@ -5,7 +5,8 @@ import type { Backup } from "../kinds/backup.ts";
 import type { PlannedStep } from "../kinds/planned-step.ts";
 import { type AttemptState, type AttemptStep, nextAttemptStep, retryLater, transferName } from "../transfer/attempt.ts";
 import { timestampAt } from "@setpoint/host";
-import { isFinished, otherWriter, type SeenBackup, taskOf } from "./seen-backup.ts";
+import { hasBegun, isFinished } from "./backup-phase.ts";
+import { leftPods, otherWriter, type SeenBackup, taskOf } from "./seen-backup.ts";
 
 export interface BackupActions {
   /** Creates the pod of a transfer. */
@@ -15,6 +16,8 @@ export interface BackupActions {
    * answer to their creation creates no second one.
    */
   readonly finish: { readonly failure?: string | undefined };
+  /** Deletes pods of a Backup that has finished and did not wait for them. */
+  readonly deletePods: { readonly pods: readonly string[] };
 }
 
 export type BackupStep = Step<BackupActions>;
@@ -28,21 +31,31 @@ export interface BackupDecision {
 
 /** How often what blocks a Backup is checked, where no watch shows its change. */
 const blockedCheckMs = 10_000;
+/** A pod starts within this time, unless it lacks something: a claim, a Secret, a node, its image. */
+const podStartMsMax = 60_000;
 
 export function decideBackup(seen: SeenBackup): BackupDecision {
   const { backup, nowMs } = seen;
   const status: BackupStatus = {
     ...withoutConditions(backup.status ?? { phase: "Pending", startedAt: timestampAt(nowMs) }),
     observedGeneration: backup.metadata.generation,
+    waitingFor: undefined,
   };
   const decision = decideOn(seen, status);
   return { ...decision, status: { ...decision.status, plannedSteps: plannedSteps(backup, decision.status) } };
 }
 
 function decideOn(seen: SeenBackup, status: BackupStatus): BackupDecision {
-  if (isFinished(seen.backup)) return { status, step: rest() };
+  if (isFinished(seen.backup)) return { status, step: afterEnd(seen) };
   const refusal = seen.external?.refusal;
   return refusal === undefined ? transferring(seen, status) : failed(seen, status, refusal);
+}
+
+function afterEnd(seen: SeenBackup): BackupStep {
+  const pods = leftPods(seen).map(({ metadata }) => metadata.name);
+  if (pods.length === 0) return rest();
+  const reason = `the backup has finished without ${pods.join(", ")}`;
+  return act<BackupActions, "deletePods">("deletePods", { pods }, reason);
 }
 
 /** While it is going on; one that waits has no steps yet. */
@@ -84,7 +97,7 @@ function transferring(seen: SeenBackup, status: BackupStatus): BackupDecision {
     case "start":
       return start(seen, status, next);
     case "wait":
-      return waiting(status, next);
+      return notStarted(seen, status) ?? waiting(status, next);
     case "failed":
       return afterFailure(seen, status, next.result);
     case "done":
@@ -101,9 +114,11 @@ function start(
 ): BackupDecision {
   const task = taskOf(seen.backup);
   const pod = transferName(seen.backup.metadata.name, task, attempt);
-  const blocked = blockedBy(seen, task, pod);
+  const waitingFor = missingFor(seen, task);
+  const blocked = waitingFor ?? turnOf(seen, task, pod);
   if (blocked !== undefined && isLate(seen, status)) return late(seen, status, blocked);
-  if (blocked !== undefined) return { status: { ...status, message: blocked }, step: wait(blocked, blockedCheckMs) };
+  if (blocked !== undefined)
+    return { status: { ...status, message: blocked, waitingFor }, step: wait(blocked, blockedCheckMs) };
   const phase = task === "backup" ? "Running" : "Verifying";
   const object = status.object ?? objectOf(seen);
   const message = `attempt ${attempt} of ${seen.backup.spec.attempts} begins`;
@@ -121,6 +136,18 @@ function start(
   };
 }
 
+/** Its pod lacks something, so that others go first until it starts. Undefined while it may just be slow. */
+function notStarted(seen: SeenBackup, status: BackupStatus): BackupDecision | undefined {
+  const { transfer, nowMs } = seen;
+  if (transfer.state !== "running" || transfer.pendingSince === undefined) return undefined;
+  if (nowMs < Date.parse(transfer.pendingSince) + podStartMsMax) return undefined;
+  const pod = transferName(seen.backup.metadata.name, taskOf(seen.backup), status.attempt);
+  const waitingFor = `pod "${pod}" has not started${transfer.reason}`;
+  if (isLate(seen, status)) return late(seen, status, waitingFor);
+  const known = { ...status, transferUID: transfer.uid, message: waitingFor, waitingFor };
+  return { status: known, step: wait(waitingFor, blockedCheckMs) };
+}
+
 /** The clock may have jumped, so the deadline ends what waits or is tried again, and nothing that runs. */
 function isLate({ backup, nowMs }: SeenBackup, { startedAt = "" }: BackupStatus): boolean {
   return nowMs > Date.parse(startedAt) + backup.spec.deadlineSeconds * 1_000;
@@ -130,19 +157,24 @@ function late(seen: SeenBackup, status: BackupStatus, why = "nothing was tried")
   return failed(seen, status, `not finished within ${seen.backup.spec.deadlineSeconds} s: ${why}`);
 }
 
-/** Why a transfer cannot begin now. */
-function blockedBy(seen: SeenBackup, task: "backup" | "verify", pod: string): string | undefined {
-  const { backup, store, image, ahead } = seen;
-  const { spec } = backup;
+/** What a transfer cannot begin without. */
+function missingFor(seen: SeenBackup, task: "backup" | "verify"): string | undefined {
+  const { backup, store, image } = seen;
   if (image === undefined || image === "")
     return "the operator does not know its own image, which transfer pods run: set the environment variable SETPOINT_OPERATOR_IMAGE of the operator";
-  if (store === undefined) return `BackupStore "${spec.store}" does not exist`;
+  if (store === undefined) return `BackupStore "${backup.spec.store}" does not exist`;
+  if (task === "verify") return undefined;
+  return seen.external === undefined ? blockedByInstance(seen) : seen.external.blocked;
+}
+
+/** What a transfer that could begin waits for. */
+function turnOf(seen: SeenBackup, task: "backup" | "verify", pod: string): string | undefined {
   const writer = otherWriter(seen, pod);
   if (writer !== undefined) return `pod "${writer}" of an earlier attempt has not stopped`;
-  if (task === "verify") return undefined;
-  const waitingFor = seen.external === undefined ? blockedByInstance(seen) : seen.external.blocked;
-  if (waitingFor !== undefined) return waitingFor;
-  return ahead === undefined ? undefined : `Backup "${ahead}" of the same instance is older and not finished`;
+  const { ahead } = seen;
+  if (task === "verify" || ahead === undefined) return undefined;
+  const why = hasBegun(ahead) ? "is being taken" : "is older and not finished";
+  return `Backup "${ahead.metadata.name}" of the same instance ${why}`;
 }
 
 /** Why the instance gives no data now. */

@@ -8,7 +8,7 @@ import { transferName } from "../transfer/attempt.ts";
 import { deletePods, isNamespaceEnding } from "../transfer/delete-pods.ts";
 import { storeRequest } from "../transfer/store-mounts.ts";
 import { transferPod } from "../transfer/transfer-pod.ts";
-import { endedAtMs, transferResult } from "../transfer/transfer-result.ts";
+import { endedAtMs, hasStarted, podReason, transferResult } from "../transfer/transfer-result.ts";
 
 const checkMs = seconds(5);
 const retryMs = seconds(30);
@@ -64,7 +64,8 @@ async function deleteByPod(deletion: Deletion, context: ReconcileContext): Promi
   let pod = context.get(Pod, transferName(name, "delete", attempt), namespace);
   while (pod !== undefined) {
     const result = transferResult(pod);
-    if (result === undefined) return context.requeueAfter(checkMs, `deleting ${deletion.object} from the store`);
+    if (result === undefined)
+      return context.requeueAfter(checkMs, `deleting ${deletion.object} from the store${pendingOf(pod)}`);
     if (result.outcome === "done") return;
     const leftMs = (endedAtMs(pod) ?? 0) + retryMs * attempt - context.host.clock.now();
     attempt++;
@@ -73,6 +74,13 @@ async function deleteByPod(deletion: Deletion, context: ReconcileContext): Promi
     if (pod === undefined && leftMs > 0) return context.requeueAfter(leftMs, why);
   }
   return start(deletion, transferName(name, "delete", attempt), context);
+}
+
+/** It may lack something for ever, such as the claim of the store. */
+function pendingOf(pod: Stored<Pod>): string {
+  if (hasStarted(pod)) return "";
+  const name = `pod "${pod.metadata.name}"`;
+  return `: ${name} has not started${podReason(pod)}; deletionPolicy Retain deletes the Backup alone`;
 }
 
 async function start(

@@ -7,6 +7,8 @@ import { BackupStore } from "../kinds/backup-store.ts";
 import { transferName } from "../transfer/attempt.ts";
 import { observeTransfer, type SeenTransfer } from "../transfer/observe-transfer.ts";
 import { transferResult } from "../transfer/transfer-result.ts";
+import { isFinished } from "./backup-phase.ts";
+import { backupAhead } from "./turns.ts";
 
 /** An instance that no operator runs: how a transfer pod reaches it, or why none can. */
 export type SeenExternal =
@@ -35,12 +37,8 @@ export interface SeenBackup {
   readonly transfer: SeenTransfer;
   /** Transfer pods of this Backup. */
   readonly pods: readonly Stored<Pod>[];
-  /** An older Backup of the same instance that has not finished. */
-  readonly ahead: string | undefined;
-}
-
-export function isFinished({ status }: Backup): boolean {
-  return status?.phase === "Succeeded" || status?.phase === "Failed";
+  /** The Backup of the same instance that goes first. */
+  readonly ahead: Stored<Backup> | undefined;
 }
 
 /** The task of the attempt that a Backup is at. */
@@ -71,7 +69,7 @@ export async function observeBackup<Instance extends KubeObject>(
     image,
     transfer: isFinished(backup) ? { state: "missing" } : await currentTransfer(backup, context),
     pods: context.children.list(Pod),
-    ahead: aheadOf(backup, context.list(Backup)),
+    ahead: backupAhead(backup, context.list(Backup)),
   };
 }
 
@@ -104,22 +102,13 @@ function currentTransfer(backup: Stored<Backup>, context: ReconcileContext): Pro
   return observeTransfer(pod, transferUID, backup, context);
 }
 
-/** Backups of one instance take turns: the oldest first, and by name those of the same second. */
-function aheadOf(backup: Stored<Backup>, all: readonly Stored<Backup>[]): string | undefined {
-  const rank = ({ metadata }: Stored<Backup>): string => `${metadata.creationTimestamp} ${metadata.name}`;
-  return all.find(
-    (each) =>
-      each.spec.instance.name === backup.spec.instance.name &&
-      !isFinished(each) &&
-      each.metadata.deletionTimestamp === undefined &&
-      rank(each) < rank(backup),
-  )?.metadata.name;
+/** A transfer pod that may still write, other than that of the current attempt. */
+export function otherWriter({ pods }: SeenBackup, current: string): string | undefined {
+  return pods.find((pod) => pod.metadata.name !== current && transferResult(pod) === undefined)?.metadata.name;
 }
 
-/** A transfer pod that may still write, other than that of the current attempt. */
-export function otherWriter({ backup, pods }: SeenBackup, current: string): string | undefined {
-  const running = pods.find(
-    ({ metadata, ...pod }) => metadata.name !== current && transferResult({ ...pod, metadata }) === undefined,
-  );
-  return running === undefined || isFinished(backup) ? undefined : running.metadata.name;
+/** Transfer pods that nobody waits for any more: the Backup has finished, and they may still start. */
+export function leftPods({ backup, pods }: SeenBackup): readonly Stored<Pod>[] {
+  if (!isFinished(backup)) return [];
+  return pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && transferResult(pod) === undefined);
 }

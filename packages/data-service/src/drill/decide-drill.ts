@@ -7,7 +7,7 @@ import type { Restore } from "../kinds/restore.ts";
 import { historyMax, type RestoreDrill } from "../kinds/restore-drill.ts";
 import { isGood, newestFirst } from "../plan/retention.ts";
 import { dueRun } from "../plan/schedule.ts";
-import { isRestoreFinished } from "../restore/seen-restore.ts";
+import { isRestoreFinished } from "../restore/restore-phase.ts";
 
 /** Everything that decides about a RestoreDrill. */
 export interface SeenDrill {

@@ -32,6 +32,10 @@ const status = z.object({
   observedGeneration: z.int().optional(),
   phase: z.enum(["Pending", "Running", "Verifying", "Succeeded", "Failed"]),
   message: z.string().optional().describe("What the backup waits for, or why it failed."),
+  waitingFor: z
+    .string()
+    .optional()
+    .describe("What it cannot begin without. Meanwhile other backups of the instance go first."),
   startedAt: z.string().optional(),
   finishedAt: z.string().optional(),
   attempt: z.int().optional(),

@@ -62,6 +62,10 @@ const status = z.object({
     "Failed",
   ]),
   message: z.string().optional().describe("What the restore waits for, or why it failed."),
+  waitingFor: z
+    .string()
+    .optional()
+    .describe("What it cannot begin without. Meanwhile other restores into the instance go first."),
   id: z.string().optional().describe("The id of this restore in annotations and names of volumes."),
   startedAt: z.string().optional(),
   stepStartedAt: z.string().optional().describe("When the phase began."),

@@ -1,6 +1,6 @@
 /** Decides what becomes of an operation; pure. */
 import type { Operation } from "../kinds/operation.ts";
-import { type MaintenanceWindow, windowState } from "./maintenance-window.ts";
+import { type MaintenanceWindow, windowRefusal, windowState } from "./maintenance-window.ts";
 
 /** What an engine reports after each of its steps. */
 export type OperationReport =
@@ -63,8 +63,19 @@ function planPending(
   if (instance === undefined) return end("Rejected", "InstanceMissing", `${kind} "${name}" does not exist`);
   if (before !== undefined)
     return { kind: "wait", reason: "Queued", message: `Waiting for Operation "${before}"`, delayMs: queueMs };
-  const { open, untilMs } = windowState(instance.windows, nowMs);
-  if (open || !isDisruptive || spec.ignoreWindows) return { kind: "begin" };
+  if (!isDisruptive || spec.ignoreWindows) return { kind: "begin" };
+  return windowWait(instance.windows, nowMs) ?? { kind: "begin" };
+}
+
+/** Why an operation that interrupts clients may not begin now; undefined when it may. */
+export function windowWait(
+  windows: readonly MaintenanceWindow[],
+  nowMs: number,
+): Extract<OperationStep, { kind: "wait" }> | undefined {
+  const refusal = windowRefusal(windows);
+  if (refusal !== undefined) return { kind: "wait", reason: "WindowInvalid", message: refusal, delayMs: waitMs };
+  const { open, untilMs } = windowState(windows, nowMs);
+  if (open) return undefined;
   const delayMs = untilMs === undefined ? waitMs : untilMs - nowMs;
   const opens = untilMs === undefined ? "" : `, which opens at ${new Date(untilMs).toISOString()}`;
   return { kind: "wait", reason: "OutsideWindow", message: `Waiting for a maintenance window${opens}`, delayMs };

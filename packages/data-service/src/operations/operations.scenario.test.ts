@@ -124,6 +124,40 @@ test("a disruptive operation waits for its window, and another does not", async 
   expect(await statusOf(world, "restart")).toMatchObject({ phase: "Succeeded" });
 });
 
+test("an operation that waits for its window lets those go first that need none", async () => {
+  const { world } = await setUp(8);
+  await using _ = world;
+  const later = (new Date(world.host.clock.now()).getUTCHours() + 3) % 24;
+  await world.apply(Machine({ name: "lathe", spec: { window: `0 ${later} * * *` } }));
+  await world.apply(operation("restart", "Restart"));
+  await world.run(minutes(1));
+  await world.apply(operation("gentle", "Defragment"));
+  await world.apply(operation("urgent", "Restart", { ignoreWindows: true }));
+  await world.run(minutes(2));
+  expect(await statusOf(world, "gentle")).toMatchObject({ phase: "Succeeded" });
+  expect(await statusOf(world, "urgent")).toMatchObject({ phase: "Succeeded" });
+  expect(await statusOf(world, "restart")).toMatchObject({ phase: "Pending", reason: "OutsideWindow" });
+  await world.run(minutes(181));
+  expect(await statusOf(world, "restart")).toMatchObject({ phase: "Succeeded" });
+});
+
+test("an operation whose window is no cron line says so, and lets the others go first", async () => {
+  const { world } = await setUp(9);
+  await using _ = world;
+  await world.apply(Machine({ name: "lathe", spec: { window: "every night" } }));
+  await world.apply(operation("restart", "Restart"));
+  await world.run(minutes(1));
+  await world.apply(operation("gentle", "Defragment"));
+  await world.run(minutes(2));
+  expect(await statusOf(world, "gentle")).toMatchObject({ phase: "Succeeded" });
+  const { phase, reason, message } = (await statusOf(world, "restart")) ?? {};
+  expect([phase, reason]).toEqual(["Pending", "WindowInvalid"]);
+  expect(message).toContain('Cannot use cron line "every night"');
+  await world.patch(Machine, "lathe", { spec: { window: null } });
+  await world.run(minutes(1));
+  expect(await statusOf(world, "restart")).toMatchObject({ phase: "Succeeded" });
+});
+
 test("an operation fails at its deadline, and is deleted after its time", async () => {
   const { world } = await setUp(5);
   await using _ = world;

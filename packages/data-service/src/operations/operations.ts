@@ -20,6 +20,7 @@ import {
   type OperationStep,
   planOperation,
   type SeenOperation,
+  windowWait,
 } from "./operation-step.ts";
 
 /** What an engine is asked to do. */
@@ -190,13 +191,18 @@ function seenOperation<Instance extends KubeObject>(
     .filter((each) => each.spec.instance.name === spec.instance.name && !isEnded(each.status?.phase))
     .filter((each) => each.metadata.uid !== metadata.uid);
   const running = others.find((each) => each.status?.phase === "InProgress");
-  const older = others.find((each) => orderOf(each) < orderOf({ metadata }));
+  const isDisruptive = (each: Operation["spec"]): boolean => engine.disruptive.includes(each.type);
+  const windows = instance === undefined ? [] : engine.windows(instance);
+  const isClosed = windowWait(windows, context.host.clock.now()) !== undefined;
+  // One that waits for its window lets the others go first.
+  const waits = (each: Operation["spec"]): boolean => isClosed && isDisruptive(each) && !each.ignoreWindows;
+  const older = others.find((each) => orderOf(each) < orderOf({ metadata }) && !waits(each.spec));
   return {
     spec,
     status,
-    instance: instance === undefined ? undefined : { uid: instance.metadata.uid, windows: engine.windows(instance) },
+    instance: instance === undefined ? undefined : { uid: instance.metadata.uid, windows },
     isSupported: engine.types.includes(spec.type),
-    isDisruptive: engine.disruptive.includes(spec.type),
+    isDisruptive: isDisruptive(spec),
     before: (running ?? older)?.metadata.name,
   };
 }

@@ -1,7 +1,7 @@
 /** Decides the next step of a BackupPlan and its status; pure. */
 import { timestampAt } from "@setpoint/host";
 import { act, rest, type Step, type Stored, wait } from "setpoint";
-import { isFinished } from "../backup/seen-backup.ts";
+import { isFinished } from "../backup/backup-phase.ts";
 import type { Backup } from "../kinds/backup.ts";
 import type { BackupPlan } from "../kinds/backup-plan.ts";
 import { scheduledAt } from "../kinds/labels.ts";
@@ -66,9 +66,10 @@ function run({ plan, backups, nowMs }: SeenPlan, dueMs: number, idle: Part): Par
       lastScheduleTime: at,
       message: `the run of ${at} was left out: it could not begin within ${deadline} s`,
     };
-  const [active] = spec.concurrency === "Forbid" ? backups.filter(isActive) : [];
+  const [active] = spec.concurrency === "Forbid" ? backups.filter((each) => isInTheWay(each, spec)) : [];
   if (active !== undefined) {
-    const reason = `the run of ${at} waits for Backup "${active.metadata.name}" to finish`;
+    const { message = "it has not finished" } = active.status ?? {};
+    const reason = `the run of ${at} waits for Backup "${active.metadata.name}": ${message}`;
     return { ...idle, step: wait(reason, activeCheckMs), message: reason };
   }
   // The name follows from the time, so that a run is never made twice.
@@ -77,6 +78,11 @@ function run({ plan, backups, nowMs }: SeenPlan, dueMs: number, idle: Part): Par
     ...idle,
     step: act<PlanActions, "createBackup">("createBackup", { name, scheduledAt: at }, `the run of ${at} is due`),
   };
+}
+
+/** A Backup that cannot begin, and that the plan would not create today, keeps no other from being taken. */
+function isInTheWay(backup: Stored<Backup>, { store }: BackupPlan["spec"]): boolean {
+  return isActive(backup) && (backup.spec.store === store || backup.status?.waitingFor === undefined);
 }
 
 function retention({ plan, backups, inUse, nowMs }: SeenPlan, { lastGoodBackup }: PlanStatus): PlanStep | undefined {

@@ -7,7 +7,8 @@ import { restoreAnnotation, type RestoreMark, restoreMarkOf } from "../engine/re
 import type { Restore } from "../kinds/restore.ts";
 import { deletePods } from "../transfer/delete-pods.ts";
 import { transferResult } from "../transfer/transfer-result.ts";
-import { dataFolderPaths, restoreIdOf, targetName } from "./seen-restore.ts";
+import { targetName } from "./restore-phase.ts";
+import { dataFolderPaths, restoreIdOf } from "./seen-restore.ts";
 
 const checkMs = seconds(5);
 

@@ -45,7 +45,7 @@ function seen(serving: boolean, claim: SeenRestore["claim"]): SeenRestore {
       versionRefusal: () => undefined,
       original: undefined,
     },
-    ...{ safetyBackup: undefined, ahead: undefined },
+    ...{ safetyBackup: undefined, ahead: undefined, pods: [] },
   };
 }
 

@@ -4,19 +4,13 @@
  */
 import { timestampAt } from "@setpoint/host";
 import { act, parseDuration, rest, type Step, wait } from "setpoint";
-import { isFinished } from "../backup/seen-backup.ts";
+import { isFinished } from "../backup/backup-phase.ts";
+import { hasBegun, isRestoreFinished, targetName } from "./restore-phase.ts";
 import type { RestoreMark } from "../engine/restore-mark.ts";
 import type { Restore } from "../kinds/restore.ts";
 import { type AttemptStep, nextAttemptStep } from "../transfer/attempt.ts";
 import { phaseAfter, type RestorePhase, restoreSteps } from "./restore-steps.ts";
-import {
-  isRestoreFinished,
-  restoreIdOf,
-  restoreTransferName,
-  safetyBackupName,
-  type SeenRestore,
-  targetName,
-} from "./seen-restore.ts";
+import { restoreIdOf, restoreTransferName, safetyBackupName, type SeenRestore } from "./seen-restore.ts";
 
 export interface RestoreActions {
   readonly startVerify: { readonly pod: string };
@@ -28,6 +22,8 @@ export interface RestoreActions {
   readonly createClaim: Record<never, never>;
   readonly discardClaim: Record<never, never>;
   readonly startPrepare: { readonly pod: string };
+  /** Deletes pods that the restore no longer waits for. */
+  readonly deletePods: { readonly pods: readonly string[] };
   readonly report: { readonly failure?: string | undefined };
 }
 
@@ -68,7 +64,7 @@ function statusOf({ restore, nowMs }: SeenRestore): RestoreStatus {
     stepStartedAt: now,
   };
   const { conditions: _conditions, ...status } = restore.status ?? first;
-  return { ...status, observedGeneration: restore.metadata.generation };
+  return { ...status, observedGeneration: restore.metadata.generation, waitingFor: undefined };
 }
 
 type Decide = (seen: SeenRestore, status: RestoreStatus) => RestoreDecision;
@@ -90,9 +86,9 @@ function pending(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
   const { restore, backup, ahead, target, refusal } = seen;
   const { source, newInstance } = restore.spec;
   if (source.backup !== undefined && backup === undefined)
-    return blocked(seen, status, `Backup "${source.backup}" does not exist`);
+    return unable(seen, status, `Backup "${source.backup}" does not exist`);
   if (backup !== undefined && !isFinished(backup))
-    return blocked(seen, status, `Backup "${source.backup}" has not finished`);
+    return unable(seen, status, `Backup "${source.backup}" has not finished`);
   if (backup?.status?.phase === "Failed")
     return failed(seen, status, `Backup "${source.backup}" has failed, so there is nothing to restore`);
   if (newInstance !== undefined && target !== undefined && target.mark?.id !== status.id)
@@ -102,10 +98,11 @@ function pending(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
       `${restore.spec.instance.kind} "${newInstance.name}" exists already; name another instance`,
     );
   if (newInstance === undefined && target === undefined)
-    return blocked(seen, status, `${restore.spec.instance.kind} "${restore.spec.instance.name}" does not exist`);
+    return unable(seen, status, `${restore.spec.instance.kind} "${restore.spec.instance.name}" does not exist`);
   if (refusal !== undefined) return failed(seen, status, refusal);
-  if (ahead !== undefined)
-    return blocked(seen, status, `Restore "${ahead}" of the same instance is older and not finished`);
+  const missing = missingFor(seen, source.stored?.store ?? backup?.spec.store);
+  if (missing !== undefined) return unable(seen, status, missing);
+  if (ahead !== undefined) return queued(seen, status, ahead);
   const { sha256, encryptionKey, position, takenAt, object } = backup?.status ?? {};
   const found = {
     store: source.stored?.store ?? backup?.spec.store,
@@ -132,12 +129,15 @@ function savingPresent(seen: SeenRestore, status: RestoreStatus): RestoreDecisio
   const { restore, target, safetyBackup } = seen;
   if (target === undefined)
     return failed(seen, status, `${restore.spec.instance.kind} "${targetName(restore)}" is gone`);
+  if (seen.ahead !== undefined) return queued(seen, status, seen.ahead);
   const name = safetyBackupName(restore);
   const instanceUID = target.uid;
   const stop = (message: string, saved?: string): RestoreDecision =>
     next(seen, { ...status, instanceUID, safetyBackup: saved }, message);
   if (safetyBackup === undefined && !target.state.serving)
     return stop("the instance does not serve, so its present data are kept as volumes only");
+  const missing = missingFor(seen, status.store);
+  if (safetyBackup === undefined && missing !== undefined) return blocked(seen, status, missing);
   if (safetyBackup === undefined) {
     const reason = `the present data are backed up as ${name}`;
     return {
@@ -220,6 +220,8 @@ function rollingBack(seen: SeenRestore, status: RestoreStatus): RestoreDecision 
   const { target, claim } = seen;
   const lost = lostTarget(seen, status);
   if (lost !== undefined || target === undefined) return failed(seen, status, lost ?? "");
+  const left = leftPods(seen);
+  if (left !== undefined) return { status, step: left };
   const marked = ensureMark(seen, status, "back");
   if (marked !== undefined) return marked;
   const { serving, restored, stoppedFor, waitingFor } = target.state;
@@ -230,11 +232,19 @@ function rollingBack(seen: SeenRestore, status: RestoreStatus): RestoreDecision 
   return end(seen, status, `${status.failure}; the instance runs on its previous data`);
 }
 
+/** They may still start, and nobody waits for them. */
+function leftPods({ pods }: SeenRestore): RestoreStep | undefined {
+  const names = pods.map(({ metadata }) => metadata.name);
+  if (names.length === 0) return undefined;
+  const reason = `the restore does not wait for ${names.join(", ")} any more`;
+  return act<RestoreActions, "deletePods">("deletePods", { pods: names }, reason);
+}
+
 /** The volumes from before are kept for a time. */
-function afterEnd(
-  { restore, target, nowMs }: SeenRestore,
-  { phase, id = "", previousKeptUntil }: RestoreStatus,
-): RestoreStep {
+function afterEnd(seen: SeenRestore, { phase, id = "", previousKeptUntil }: RestoreStatus): RestoreStep {
+  const left = leftPods(seen);
+  if (left !== undefined) return left;
+  const { restore, target, nowMs } = seen;
   if (phase !== "Succeeded" || target?.mark?.id !== id || target.mark.state === "done") return rest();
   const leftMs = previousKeptUntil === undefined ? 0 : Date.parse(previousKeptUntil) - nowMs;
   if (leftMs > 0) return rest(leftMs);
@@ -279,11 +289,13 @@ function transferring(
       return done(step.result);
     case "failed":
       return failed(seen, status, `${step.result.reason}: ${step.result.message}`);
-    case "wait":
-      return {
-        status: { ...status, ...noAttempt, ...step.state, ...said(step.reason) },
-        step: wait(step.reason || (status.message ?? ""), step.delayMs),
-      };
+    case "wait": {
+      const known = { ...status, ...noAttempt, ...step.state, ...said(step.reason) };
+      // The node ends what runs at its deadline; what has not started has no node that does.
+      const isPending = seen.transfer.state === "running" && seen.transfer.pendingSince !== undefined;
+      const overdue = isPending ? late(seen, known) : undefined;
+      return overdue ?? { status: known, step: wait(known.message ?? "", step.delayMs) };
+    }
     case "start":
       return startTransfer(seen, { ...status, ...noAttempt, ...step.state }, task, step.attempt);
   }
@@ -299,14 +311,9 @@ function startTransfer(
   task: "verify" | "prepare",
   attempt: number,
 ): RestoreDecision {
-  const { restore, image, store, claim } = seen;
-  if (image === undefined || image === "")
-    return blocked(
-      seen,
-      status,
-      "the operator does not know its own image; set its environment variable SETPOINT_OPERATOR_IMAGE",
-    );
-  if (store === undefined) return blocked(seen, status, `BackupStore "${status.store ?? ""}" does not exist`);
+  const { restore, claim } = seen;
+  const missing = missingFor(seen, status.store);
+  if (missing !== undefined) return blocked(seen, status, missing);
   if (task === "prepare" && claim === undefined)
     return { status, step: act<RestoreActions, "createClaim">("createClaim", {}, "the restored data get a volume") };
   const pod = restoreTransferName(restore.metadata.name, task, attempt);
@@ -332,6 +339,24 @@ function waiting(status: RestoreStatus, message: string): RestoreDecision {
   return { status: { ...status, message }, step: wait(message, checkMs) };
 }
 
+/** What a transfer cannot begin without. */
+function missingFor({ image, store }: SeenRestore, name = ""): string | undefined {
+  if (image === undefined || image === "")
+    return "the operator does not know its own image; set its environment variable SETPOINT_OPERATOR_IMAGE";
+  return store === undefined ? `BackupStore "${name}" does not exist` : undefined;
+}
+
+/** It cannot begin; others go first. */
+function unable(seen: SeenRestore, status: RestoreStatus, waitingFor: string): RestoreDecision {
+  return blocked(seen, { ...status, waitingFor }, waitingFor);
+}
+
+/** It could begin, and waits for its turn. */
+function queued(seen: SeenRestore, status: RestoreStatus, ahead: NonNullable<SeenRestore["ahead"]>): RestoreDecision {
+  const why = hasBegun(ahead) ? "is in progress" : "is older and not finished";
+  return blocked(seen, status, `Restore "${ahead.metadata.name}" of the same instance ${why}`);
+}
+
 /** Something that must be there is not. It may come until the deadline. */
 function blocked(seen: SeenRestore, status: RestoreStatus, message: string): RestoreDecision {
   return late(seen, { ...status, message }) ?? waiting(status, message);
@@ -355,7 +380,10 @@ function failed(seen: SeenRestore, status: RestoreStatus, failure: string): Rest
 function end({ nowMs }: SeenRestore, status: RestoreStatus, failure: string): RestoreDecision {
   const finishedAt = timestampAt(nowMs);
   return {
-    status: { ...status, ...noAttempt, phase: "Failed", message: failure, finishedAt, stepStartedAt: finishedAt },
+    status: {
+      ...{ ...status, ...noAttempt, waitingFor: undefined },
+      ...{ phase: "Failed", message: failure, finishedAt, stepStartedAt: finishedAt },
+    },
     step: report(failure),
   };
 }

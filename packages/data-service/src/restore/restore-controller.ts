@@ -9,20 +9,15 @@ import { BackupStore } from "../kinds/backup-store.ts";
 import { Restore } from "../kinds/restore.ts";
 import { selectionOf } from "../kinds/selection.ts";
 import type { ControllerOptions } from "../transfer/controller-options.ts";
+import { deletePods } from "../transfer/delete-pods.ts";
 import { storeRequest } from "../transfer/store-mounts.ts";
 import { transferPod } from "../transfer/transfer-pod.ts";
 import { abandonRestore } from "./abandon-restore.ts";
 import { decideRestore, type RestoreActions, type RestoreStatus } from "./decide-restore.ts";
 import { PhaseWatch } from "./phase-watch.ts";
 import { preparePod } from "./prepare-pod.ts";
-import {
-  createdInstance,
-  dataFolderPaths,
-  observeRestore,
-  restoreIdOf,
-  type SeenRestore,
-  targetName,
-} from "./seen-restore.ts";
+import { targetName } from "./restore-phase.ts";
+import { createdInstance, dataFolderPaths, observeRestore, restoreIdOf, type SeenRestore } from "./seen-restore.ts";
 
 /** The controller of Restores whose instances are of this engine; it ignores all others. */
 export function restoreController<Instance extends KubeObject>(
@@ -124,6 +119,8 @@ function actionsOf<Instance extends KubeObject>(engine: EngineControl<Instance>)
       };
       await create(preparePod(transfer, folder, claim.metadata.name));
     },
+
+    deletePods: (_, context, { pods }) => deletePods(pods, context),
 
     async report({ failure }, { event }) {
       if (failure !== undefined) event("Warning", "RestoreFailed", failure);

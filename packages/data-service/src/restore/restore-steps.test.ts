@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { Backup } from "../kinds/backup.ts";
 import { Restore } from "../kinds/restore.ts";
 import { decideRestore, type RestoreStatus } from "./decide-restore.ts";
+import type { BackupStore } from "../kinds/backup-store.ts";
 import type { SeenRestore } from "./seen-restore.ts";
 
 const uid = "0b5ff1de-0000-4000-8000-000000000000";
@@ -31,9 +32,11 @@ function allDone(restore: Restore, status: RestoreStatus | undefined): SeenResto
   const phase = status?.phase ?? "Pending";
   const isStarting = phase === "Starting";
   return {
-    ...{ nowMs: Date.parse("2026-01-01T00:01:00Z"), inPhaseMs: 0, image: "operator", store: undefined },
+    ...{ nowMs: Date.parse("2026-01-01T00:01:00Z"), inPhaseMs: 0, image: "operator" },
+    // Only whether it is there decides.
+    store: { metadata: { name: "s3" } } as BackupStore,
     restore: stored({ ...restore, ...(status === undefined ? {} : { status }) }),
-    ...{ backup: stored(succeeded), safetyBackup: stored(succeeded), ahead: undefined, original: undefined },
+    ...{ backup: stored(succeeded), safetyBackup: stored(succeeded), ahead: undefined, pods: [], original: undefined },
     target: {
       ...{ object: stored(instance), uid },
       state: { serving: true, engineVersion: "1.0.0", stoppedFor: id, ...(isStarting ? { restored: id } : {}) },

@@ -2,7 +2,8 @@
 import type { Stored } from "setpoint";
 import type { PlannedStep } from "../kinds/planned-step.ts";
 import type { Restore } from "../kinds/restore.ts";
-import { safetyBackupName, targetName } from "./seen-restore.ts";
+import { targetName } from "./restore-phase.ts";
+import { safetyBackupName } from "./seen-restore.ts";
 
 export type RestorePhase = NonNullable<Restore["status"]>["phase"];
 

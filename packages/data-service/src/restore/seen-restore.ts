@@ -1,14 +1,17 @@
 import { isSetpointError } from "@setpoint/apimachinery";
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
-import { PersistentVolumeClaim } from "setpoint/kinds";
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { EngineControl, InstanceState } from "../engine/control.ts";
 import { type RestoreMark, restoreMarkOf } from "../engine/restore-mark.ts";
 import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
 import { Restore } from "../kinds/restore.ts";
 import type { PhaseWatch } from "./phase-watch.ts";
+import { isRestoreFinished, targetName } from "./restore-phase.ts";
+import { restoreAhead } from "./turns.ts";
 import { transferName } from "../transfer/attempt.ts";
 import { observeTransfer, type SeenTransfer } from "../transfer/observe-transfer.ts";
+import { transferResult } from "../transfer/transfer-result.ts";
 
 /** The instance with the restored data, as its operator reports it. */
 export interface SeenInstance<Instance extends KubeObject = KubeObject> {
@@ -39,23 +42,17 @@ export interface SeenRestore<Instance extends KubeObject = KubeObject> {
   readonly safetyBackup: Stored<Backup> | undefined;
   /** The transfer of the current attempt, in a phase that has one. */
   readonly transfer: SeenTransfer;
+  /** Pods of transfers that have not ended and are not being deleted. */
+  readonly pods: readonly Stored<Pod>[];
   /** The claim that the data are prepared on. */
   readonly claim: Stored<PersistentVolumeClaim> | undefined;
-  /** Another Restore in place of the same instance that has not finished and is older. */
-  readonly ahead: string | undefined;
-}
-
-export function isRestoreFinished({ status }: Restore): boolean {
-  return status?.phase === "Succeeded" || status?.phase === "Failed";
+  /** The Restore into the same instance that goes first. */
+  readonly ahead: Stored<Restore> | undefined;
 }
 
 /** The id of a restore follows from its UID, so that no other has it. */
 export function restoreIdOf({ metadata }: Stored<Restore>): string {
   return metadata.uid.slice(0, 8);
-}
-
-export function targetName({ spec }: Restore): string {
-  return spec.newInstance?.name ?? spec.instance.name;
 }
 
 export function safetyBackupName({ metadata }: Stored<Restore>): string {
@@ -110,8 +107,13 @@ export async function observeRestore<Instance extends KubeObject>(
         ? { state: "missing" }
         : await observeTransfer(pod, restore.status?.transferUID, restore, context),
     claim: await observeClaim(restore, target, context, engine),
-    ahead: aheadOf(restore, context.list(Restore)),
+    pods: context.children.list(Pod).filter(isUnderWay),
+    ahead: restoreAhead(restore, context.list(Restore)),
   };
+}
+
+function isUnderWay(pod: Stored<Pod>): boolean {
+  return pod.metadata.deletionTimestamp === undefined && transferResult(pod) === undefined;
 }
 
 function inPhase(restore: Stored<Restore>, watch: PhaseWatch, { host: { clock } }: ReconcileContext): number {
@@ -185,16 +187,4 @@ async function observeClaim<Instance extends KubeObject>(
   const key = [PersistentVolumeClaim, claim.metadata.name ?? "", restore.metadata.namespace] as const;
   const cached = context.get(...key);
   return cached === undefined && restore.status.phase === "Starting" ? context.fresh(...key) : cached;
-}
-
-/** Restores in place of one instance take turns. */
-function aheadOf(restore: Stored<Restore>, all: readonly Stored<Restore>[]): string | undefined {
-  const rank = ({ metadata }: Stored<Restore>): string => `${metadata.creationTimestamp} ${metadata.name}`;
-  return all.find(
-    (each) =>
-      targetName(each) === targetName(restore) &&
-      !isRestoreFinished(each) &&
-      each.metadata.uid !== restore.metadata.uid &&
-      rank(each) < rank(restore),
-  )?.metadata.name;
 }

@@ -42,7 +42,8 @@ export function nextAttemptStep(
   if (retryAt !== undefined) return retryStep(state, attempt, Date.parse(retryAt) - nowMs);
   if (seen.state === "missing") return { kind: "start", state: { attempt }, attempt };
   if (seen.state === "running") {
-    const reason = `attempt ${attempt} of ${attempts} is running${seen.reason}`;
+    const does = seen.pendingSince === undefined ? "is running" : "is waiting for its pod to start";
+    const reason = `attempt ${attempt} of ${attempts} ${does}${seen.reason}`;
     return { kind: "wait", state: { attempt, transferUID: seen.uid }, reason, delayMs: runningCheckMs };
   }
   const { result } = seen;

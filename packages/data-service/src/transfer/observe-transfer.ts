@@ -1,12 +1,18 @@
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import { Pod } from "setpoint/kinds";
 import type { AgentResult } from "../agent/request.ts";
-import { lostTransfer, podReason, takenName, transferResult } from "./transfer-result.ts";
+import { hasStarted, lostTransfer, podReason, takenName, transferResult } from "./transfer-result.ts";
 
 /** A transfer as its pod shows it. `missing`: nobody has seen its pod yet. */
 export type SeenTransfer =
   | { readonly state: "missing" }
-  | { readonly state: "running"; readonly uid: string; readonly reason: string }
+  | {
+      readonly state: "running";
+      readonly uid: string;
+      readonly reason: string;
+      /** When the pod was created, while none of its containers has started. */
+      readonly pendingSince?: string | undefined;
+    }
   | { readonly state: "ended"; readonly uid: string; readonly result: AgentResult };
 
 /**
@@ -26,10 +32,15 @@ export async function observeTransfer(
     return recordedUID === undefined
       ? { state: "missing" }
       : { state: "ended", uid: recordedUID, result: lostTransfer(name) };
-  const { uid, deletionTimestamp, ownerReferences = [] } = pod.metadata;
+  const { uid, deletionTimestamp, creationTimestamp, ownerReferences = [] } = pod.metadata;
   if (!ownerReferences.some((each) => each.uid === owner)) return { state: "ended", uid, result: takenName(name) };
   const result = transferResult(pod);
   if (result !== undefined) return { state: "ended", uid, result };
   if (deletionTimestamp !== undefined) return { state: "ended", uid, result: lostTransfer(name) };
-  return { state: "running", uid, reason: podReason(pod) };
+  return {
+    state: "running",
+    uid,
+    reason: podReason(pod),
+    pendingSince: hasStarted(pod) ? undefined : creationTimestamp,
+  };
 }

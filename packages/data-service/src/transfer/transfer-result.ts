@@ -33,6 +33,11 @@ export function takenName(name: string): Failed {
   return failed("NameTaken", `pod "${name}" exists already and belongs to another object`);
 }
 
+/** Whether a container of the pod runs, or has run. */
+export function hasStarted(pod: Pod): boolean {
+  return statusesOf(pod).some(({ state }) => state?.running !== undefined || state?.terminated !== undefined);
+}
+
 /** Why a pod does not run yet, in the words of its own status. */
 export function podReason(pod: Pod): string {
   const waiting = statusesOf(pod).flatMap(({ state }) => state?.waiting ?? [])[0];

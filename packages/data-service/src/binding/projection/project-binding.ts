@@ -18,7 +18,8 @@ export type ProjectionOutcome =
 
 /**
  * Adds the binding to the workloads that it names, and removes it from all others that have it. Without a
- * `projection` it is removed from all.
+ * `projection` it is removed from all. A workload that cannot be changed does not keep it from the others;
+ * then the first error is thrown at the end.
  */
 export async function projectBinding(
   context: ReconcileContext,
@@ -29,6 +30,8 @@ export async function projectBinding(
 ): Promise<ProjectionOutcome> {
   const wanted = reference === undefined ? undefined : workloadKindOf(reference.apiVersion, reference.kind);
   let workloads = 0;
+  const refusals: string[] = [];
+  const errors: unknown[] = [];
   for (const place of workloadKinds) {
     for (const object of context.list(place.kind)) {
       const isMeant = place === wanted && reference !== undefined && isNamed(object, reference);
@@ -42,15 +45,19 @@ export async function projectBinding(
       );
       if (isBound) workloads++;
       if (patch === undefined) continue;
-      const refusal = await refusalOf(context.patch(object, patch, { unchanged: true }));
-      if (refusal !== undefined && isBound)
-        return {
-          kind: "refused",
-          reason: "WorkloadRefused",
-          message: `${object.kind} "${object.metadata.name}": ${refusal}`,
-        };
+      try {
+        await context.patch(object, patch, { unchanged: true });
+      } catch (error) {
+        context.signal.throwIfAborted();
+        // A Job's template can never change: the server says so, and no retry helps.
+        if (!isInvalid(error)) errors.push(error);
+        else if (isBound) refusals.push(`${object.kind} "${object.metadata.name}": ${error.message}`);
+      }
     }
   }
+  if (errors.length > 0) throw errors[0];
+  const [refusal] = refusals;
+  if (refusal !== undefined) return { kind: "refused", reason: "WorkloadRefused", message: refusal };
   if (reference !== undefined && wanted === undefined) return unsupported(reference);
   return { kind: "projected", workloads };
 }
@@ -63,15 +70,4 @@ function unsupported({ apiVersion, kind }: WorkloadReference): ProjectionOutcome
 
 function isNamed({ metadata }: Stored<KubeObject>, { name, selector }: WorkloadReference): boolean {
   return name === undefined ? labelSelectorOf(selector).matches(metadata.labels) : metadata.name === name;
-}
-
-/** A Job's template can never change: the server says so, and no retry helps. */
-async function refusalOf(write: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await write;
-    return undefined;
-  } catch (error) {
-    if (isInvalid(error) && error instanceof Error) return error.message;
-    throw error;
-  }
 }

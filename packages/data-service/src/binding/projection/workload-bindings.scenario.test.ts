@@ -1,5 +1,5 @@
 /** Bindings in workloads, in the simulated world. */
-import { CronJob, Deployment, Secret } from "setpoint/kinds";
+import { CronJob, Deployment, type PodTemplateSpec, Secret } from "setpoint/kinds";
 import { conditionOf, simulate, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { ServiceBinding } from "../../kinds/service-binding.ts";
@@ -10,8 +10,8 @@ import { serviceBindingOperator } from "./workload-bindings.ts";
 const labels = { app: "shop" };
 const template = { metadata: { labels }, spec: { containers: [{ name: "app", image: "shop:1" }] } };
 
-function shop(name = "shop"): Deployment {
-  return Deployment({ name, labels, spec: { replicas: 1, selector: { matchLabels: labels }, template } });
+function shop(name = "shop", pods: PodTemplateSpec = template): Deployment {
+  return Deployment({ name, labels, spec: { replicas: 1, selector: { matchLabels: labels }, template: pods } });
 }
 
 async function mountsOf(world: World, name = "shop"): Promise<readonly string[]> {
@@ -108,4 +108,27 @@ test("servicebinding.io's kind takes our binding as its provisioned service", as
   await world.apply(ServiceBinding({ name: "reader", spec: { instance } }));
   await world.settled();
   expect(await mountsOf(world)).toEqual(["/bindings/books"]);
+});
+
+test("a workload that refuses the binding does not keep it from the others", async () => {
+  await using world = await setUp(6);
+  const volumes = [{ name: "own", emptyDir: {} }];
+  // The binding would be mounted there.
+  const volumeMounts = [{ name: "own", mountPath: "/bindings/orders" }];
+  const spec = { volumes, containers: [{ name: "app", image: "shop:1", volumeMounts }] };
+  await world.apply(Secret({ name: "login", stringData: { username: "me" } }));
+  await world.apply(shop("c-third"));
+  await world.apply(shop("b-second", { ...template, spec }));
+  await world.apply(shop("a-first"));
+  const service = { apiVersion: "v1", kind: "Secret", name: "login" };
+  const selected = { apiVersion: "apps/v1", kind: "Deployment", selector: { matchLabels: labels } };
+  await world.apply(WorkloadBinding({ name: "orders", spec: { service, workload: selected } }));
+  await world.settled();
+  expect(await mountsOf(world, "a-first")).toEqual(["/bindings/orders"]);
+  expect(await mountsOf(world, "c-third")).toEqual(["/bindings/orders"]);
+  expect(conditionOf(await world.get(WorkloadBinding, "orders"), "Ready")).toMatchObject({
+    status: "False",
+    reason: "WorkloadRefused",
+    message: expect.stringContaining('Deployment "b-second": ') as string,
+  });
 });

@@ -89,13 +89,15 @@ export type { ShardField, ShardRange, ShardSelector } from "./shard-selector.ts"
 export { formatShardSelector, matchesShard, parseShardSelector, shardRangeOf } from "./shard-selector.ts";
 
 // quantities and times
-export type { Quantity, QuantityFormat } from "./quantity.ts";
+export type { Quantity, QuantityFormat, QuantityPrecision } from "./quantity.ts";
 export {
   addQuantities,
+  canonicalQuantityText,
   compareQuantities,
   formatQuantity,
   parseQuantity,
   quantityMilliValue,
+  quantityProblem,
   quantityValue,
   subtractQuantities,
 } from "./quantity.ts";

@@ -15,13 +15,13 @@ export interface Quantity {
 }
 
 const nano = 1_000_000_000n;
-const binaryExponents: Readonly<Record<string, bigint>> = lookupTable({
-  Ki: 10n,
-  Mi: 20n,
-  Gi: 30n,
-  Ti: 40n,
-  Pi: 50n,
-  Ei: 60n,
+const binaryExponents: Readonly<Record<string, number>> = lookupTable({
+  Ki: 10,
+  Mi: 20,
+  Gi: 30,
+  Ti: 40,
+  Pi: 50,
+  Ei: 60,
 });
 const decimalExponents: Readonly<Record<string, number>> = lookupTable({
   n: -9,
@@ -36,46 +36,84 @@ const decimalExponents: Readonly<Record<string, number>> = lookupTable({
   E: 18,
 });
 
-/** Exponents beyond this are refused; a quantity is capped at 2^63-1 anyway. */
-const exponentMax = 100;
+/** Exponents beyond this are refused: arithmetic with such numbers takes seconds. */
+const exponentMax = 1_000;
 /** A body of megabytes could be one number, and arithmetic with it takes more than linear time. */
 const digitsMax = 1_000;
-/** Upstream caps quantities here, in whole units. */
-const nanosMax = (2n ** 63n - 1n) * nano;
+/** Upstream caps binary quantities here, in whole units. */
+const binaryNanosMax = (2n ** 63n - 1n) * nano;
 
-const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:([eE][+-]?\d+)|([KMGTPE]i|[numkMGTPE])?)$/;
+const pattern = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[+-]?\d*)$/;
+const exponentPattern = /^[eE]([+-]?\d+)$/;
 
-function invalidQuantity(): Error {
-  return new Error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+const malformed = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const unknownSuffix = "unable to parse quantity's suffix";
+
+/** The parts of a quantity's text. */
+interface QuantityParts {
+  readonly isNegative: boolean;
+  readonly whole: string;
+  readonly fraction: string;
+  readonly format: QuantityFormat;
+  /** Of 2 for binary suffixes, else of 10. */
+  readonly power: number;
 }
 
 /** Parses a quantity; numbers are taken as their decimal text. Errors: `Error` in upstream's words. */
-export function parseQuantity(text: string | number): Quantity {
-  const match = pattern.exec(String(text));
-  if (match === null) throw invalidQuantity();
-  const [, sign, whole = "", fraction = "", exponent, suffix = ""] = match;
-  if (whole === "" && fraction === "") throw invalidQuantity();
-  if (whole.length + fraction.length > digitsMax) throw invalidQuantity();
-  const digits = BigInt(`${whole}${fraction}` || "0");
-  const scale = fraction.length;
-  const isBinary = Object.hasOwn(binaryExponents, suffix);
-  const power = exponent === undefined ? (decimalExponents[suffix] ?? 0) : Number(exponent.slice(1));
-  if (Math.abs(power) > exponentMax) throw invalidQuantity();
-  const factor = isBinary ? 2n ** (binaryExponents[suffix] ?? 0n) : 1n;
-  const size = capped(shifted(digits * factor, 9 + power - scale));
-  const format = exponent !== undefined ? "DecimalExponent" : isBinary ? "BinarySI" : "DecimalSI";
-  return { nanos: sign === "-" ? -size : size, format };
+export function parseQuantity(text: string | number | bigint): Quantity {
+  const { isNegative, whole, fraction, format, power } = splitQuantity(String(text));
+  const digits = BigInt(`${whole}${fraction}`);
+  const size =
+    format === "BinarySI"
+      ? capped(shifted(digits * 2n ** BigInt(power), 9 - fraction.length))
+      : shifted(digits, 9 + power - fraction.length);
+  return { nanos: isNegative ? -size : size, format };
+}
+
+function splitQuantity(text: string): QuantityParts {
+  const match = pattern.exec(text);
+  if (match === null) throw new Error(malformed);
+  const [, sign, whole = "", fraction = "", suffix = ""] = match;
+  const digits = whole.length + fraction.length;
+  // Upstream takes a text without any digit for zero.
+  if (digits === 0 || digits > digitsMax) throw new Error(malformed);
+  return { isNegative: sign === "-", whole, fraction, ...scaleOf(suffix) };
+}
+
+function scaleOf(suffix: string): Pick<QuantityParts, "format" | "power"> {
+  const decimal = decimalExponents[suffix];
+  if (decimal !== undefined) return { format: "DecimalSI", power: decimal };
+  const binary = binaryExponents[suffix];
+  if (binary !== undefined) return { format: "BinarySI", power: binary };
+  const power = Number(exponentPattern.exec(suffix)?.[1] ?? Number.NaN);
+  if (!(Math.abs(power) <= exponentMax)) throw new Error(unknownSuffix);
+  return { format: "DecimalExponent", power };
+}
+
+/** Why a value is no quantity, in upstream's words; undefined when it is one. */
+export function quantityProblem(value: unknown): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "bigint") return malformed;
+  try {
+    splitQuantity(withoutSpaces(String(value)));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : malformed;
+  }
 }
 
 /** `digits × 10^power`, rounded up to a whole number. */
 function shifted(digits: bigint, power: number): bigint {
   if (power >= 0) return digits * 10n ** BigInt(power);
-  const divisor = 10n ** BigInt(-power);
-  return (digits + divisor - 1n) / divisor;
+  return ceilDivide(digits, 10n ** BigInt(-power));
 }
 
 function capped(nanos: bigint): bigint {
-  return nanos > nanosMax ? nanosMax : nanos;
+  return nanos > binaryNanosMax ? binaryNanosMax : nanos;
+}
+
+/** Upstream takes spaces around a quantity in JSON. */
+function withoutSpaces(text: string): string {
+  return text.replace(/^ +/, "").replace(/ +$/, "");
 }
 
 /** Less than, equal to or greater than zero, as `a` is to `b`. */
@@ -126,8 +164,9 @@ function formatBinary(value: bigint): string {
   let mantissa = value;
   let suffix = "";
   for (const [name, exponent] of Object.entries(binaryExponents)) {
-    if (value % 2n ** exponent !== 0n) break;
-    mantissa = value / 2n ** exponent;
+    const unit = 2n ** BigInt(exponent);
+    if (value % unit !== 0n) break;
+    mantissa = value / unit;
     suffix = name;
   }
   return `${mantissa}${suffix}`;
@@ -136,11 +175,47 @@ function formatBinary(value: bigint): string {
 function formatDecimal(nanos: bigint, withExponent: boolean): string {
   let mantissa = nanos;
   let power = -9;
-  while (mantissa % 1000n === 0n && power < 18) {
+  while (mantissa % 1000n === 0n && (withExponent || power < 18)) {
     mantissa /= 1000n;
     power += 3;
   }
   if (withExponent) return power === 0 ? String(mantissa) : `${mantissa}e${power}`;
   const suffix = Object.entries(decimalExponents).find(([, exponent]) => exponent === power)?.[0] ?? "";
   return `${mantissa}${suffix}`;
+}
+
+const milli = 1_000_000n;
+
+/** How finely a quantity is stored; `milli` in lists of resources, where upstream rounds away from zero. */
+export type QuantityPrecision = "nano" | "milli";
+
+/**
+ * The text that the API stores for a quantity: the canonical one, except that upstream keeps some texts as
+ * they are written (`1.500`, `1E3`, `+1`). Errors: as `parseQuantity`.
+ */
+export function canonicalQuantityText(value: string | number | bigint, precision: QuantityPrecision = "nano"): string {
+  const text = withoutSpaces(String(value));
+  const finest = precision === "milli" ? -3 : -9;
+  if (isKept(text, splitQuantity(text), finest)) return text;
+  const { nanos, format } = parseQuantity(text);
+  return formatQuantity({ nanos: precision === "milli" ? roundedToMilli(nanos) : nanos, format });
+}
+
+function roundedToMilli(nanos: bigint): bigint {
+  return nanos < 0n ? -ceilDivide(-nanos, milli) * milli : ceilDivide(nanos, milli) * milli;
+}
+
+/** Digits that upstream parses without big numbers. It keeps such a text when it takes it for canonical. */
+const fastDigitsMax = 18;
+
+function isKept(text: string, { whole, fraction, format, power }: QuantityParts, finest: number): boolean {
+  const integer = whole.replace(/^0+(?=\d)/, "") || "0";
+  const digits = `${integer}${fraction}`;
+  if (format === "BinarySI") {
+    const fits = integer.length <= 14 - Math.trunc((power * 3) / 10);
+    return fits && fraction === "" && BigInt(integer) % 8n !== 0n;
+  }
+  const scale = power - fraction.length;
+  if (digits.length > fastDigitsMax || scale < finest || scale % 3 !== 0) return false;
+  return text === "0" || (!digits.startsWith("0") && !digits.endsWith("000"));
 }

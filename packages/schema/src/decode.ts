@@ -2,7 +2,7 @@
  * Decodes a JSON value by a schema: one pass copies it, drops unknown fields and meaningless nulls, and
  * checks JSON types. Every write of the API server runs this.
  */
-import { SetpointError, isSetpointError, cloneJson, setOwn } from "@setpoint/apimachinery";
+import { SetpointError, isSetpointError, cloneJson, quantityProblem, setOwn } from "@setpoint/apimachinery";
 import { isBase64 } from "./base64.ts";
 import { indexPath, keyPath } from "./field-path.ts";
 import { isIntegerOf } from "./integer-range.ts";
@@ -134,6 +134,7 @@ function wantedType(schema: StructuralSchema, value: unknown): string | undefine
   const { type, format } = schema;
   const found = jsonTypeOf(value);
   if (schema["x-kubernetes-int-or-string"] === true) {
+    if (format === "quantity") return quantityProblem(value) === undefined ? undefined : "a quantity";
     const fits = found === "string" || (found === "number" && (format !== "int32" || isIntegerOf(format, value)));
     return fits ? undefined : "integer or string";
   }

@@ -1,12 +1,18 @@
 /** Field errors with upstream's messages, and the checks that several kinds share. */
 import type { FieldError } from "@setpoint/apimachinery";
+import { goQuote } from "@setpoint/schema";
 
 export function required(field: string, detail = ""): FieldError {
   return { type: "FieldValueRequired", field, message: `Required value${detail === "" ? "" : `: ${detail}`}` };
 }
 
+/** Fields of an object are in the caller's order: Go sorts those of maps, and not those of structs. */
+function shown(value: unknown): string {
+  return typeof value === "string" ? goQuote(value) : (JSON.stringify(value) ?? "null");
+}
+
 export function invalidValue(field: string, value: unknown, detail: string): FieldError {
-  return { type: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(value) ?? "null"}: ${detail}` };
+  return { type: "FieldValueInvalid", field, message: `Invalid value: ${shown(value)}: ${detail}` };
 }
 
 export function forbidden(field: string, detail: string): FieldError {
@@ -14,20 +20,17 @@ export function forbidden(field: string, detail: string): FieldError {
 }
 
 export function duplicate(field: string, value: unknown): FieldError {
-  return { type: "FieldValueDuplicate", field, message: `Duplicate value: ${JSON.stringify(value)}` };
+  return { type: "FieldValueDuplicate", field, message: `Duplicate value: ${shown(value)}` };
 }
 
 export function notFound(field: string, value: unknown): FieldError {
-  return { type: "FieldValueNotFound", field, message: `Not found: ${JSON.stringify(value)}` };
+  return { type: "FieldValueNotFound", field, message: `Not found: ${shown(value)}` };
 }
 
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  const list = supported.map((each) => JSON.stringify(each)).join(", ");
-  return {
-    type: "FieldValueNotSupported",
-    field,
-    message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`,
-  };
+  const list = supported.map(goQuote).join(", ");
+  const message = `Unsupported value: ${shown(value)}: supported values: ${list}`;
+  return { type: "FieldValueNotSupported", field, message };
 }
 
 export const immutableDetail = "field is immutable";

@@ -35,9 +35,9 @@ export interface WriteContext {
 export interface Strategy {
   /** Fills what the API fills (Go defaulting functions), on every decode. */
   setDefaults?(object: UnstructuredObject): void;
-  /**
-   * Wipes what a creator may not set (status of kinds with a status subresource is wiped by the registry).
-   */
+  /** Who creates an object sets its status too (a Node's); otherwise the registry wipes it. */
+  readonly createsStatus?: boolean;
+  /** Wipes what a creator may not set. */
   prepareForCreate?(object: UnstructuredObject, context: WriteContext): void;
   /**
    * Keeps what this request may not change (the registry keeps immutable metadata, and status or spec by

@@ -114,7 +114,7 @@ async function decideCreate(
   const { object, managedFields } = create();
   setSystemFields(context, definition, object, attributes.namespace);
   dedupeOwnerReferences(object, warnings);
-  if (hasStatus(definition)) delete object["status"];
+  if (hasStatus(definition) && strategy.createsStatus !== true) delete object["status"];
   setManagers(object.metadata, managedFields ?? managersOf(context, served, options, undefined, object));
   const admission = admissionOf(context, served, options, object, undefined);
   await admit(context, admission);

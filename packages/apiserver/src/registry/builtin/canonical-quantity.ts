@@ -1,20 +1,19 @@
-/** The canonical form in which the API stores a quantity: `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. */
-import { formatQuantity, parseQuantity, type Quantity } from "@setpoint/apimachinery";
+/** Quantities of built-in objects, and the form in which the API stores them: `0.5` becomes `500m`. */
+import { canonicalQuantityText, parseQuantity, type QuantityPrecision } from "@setpoint/apimachinery";
 
 /** A quantity's value as an exact number of billionths, or undefined when the text is none. */
 export function quantityNanos(text: string | number): bigint | undefined {
-  return quantityOf(text)?.nanos;
+  return whereQuantity(() => parseQuantity(text).nanos);
 }
 
-/** The text itself when it is not a quantity: validation reports it later. */
-export function canonicalQuantity(text: string | number): string {
-  const quantity = quantityOf(text);
-  return quantity === undefined ? String(text) : formatQuantity(quantity);
+/** The text itself when it is not a quantity: decoding refuses it in a request. */
+export function canonicalQuantity(text: string | number | bigint, precision: QuantityPrecision): string {
+  return whereQuantity(() => canonicalQuantityText(text, precision)) ?? String(text);
 }
 
-function quantityOf(text: string | number): Quantity | undefined {
+function whereQuantity<T>(read: () => T): T | undefined {
   try {
-    return parseQuantity(text);
+    return read();
   } catch {
     return undefined;
   }

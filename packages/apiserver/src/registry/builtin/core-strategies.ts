@@ -4,12 +4,26 @@ import { timestamp } from "@setpoint/host";
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { setClaimDefaults, setVolumeDefaults } from "./claim-defaults.ts";
 import { forbidden, immutableDetail, invalidValue, notSupported, required } from "../field-errors.ts";
-import { ensureObject, fillDefaults, type JsonObject, keepField, objectAt, sameJson, valueAt } from "../json-fields.ts";
+import {
+  ensureObject,
+  fillDefaults,
+  type JsonObject,
+  keepField,
+  objectAt,
+  sameJson,
+  textOf,
+  valueAt,
+} from "../json-fields.ts";
+import { quantityNanos } from "./canonical-quantity.ts";
+import { validateLimitRange } from "./limit-range-validation.ts";
+import { validateQuota } from "./quota-validation.ts";
+import { resourceAmountErrors } from "./resource-validation.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
 import {
   setEndpointsDefaults,
   setLimitRangeDefaults,
   setNamespaceDefaults,
+  setNodeDefaults,
   setSecretDefaults,
 } from "./other-defaults.ts";
 import { setPodTemplateDefaults } from "./pod-defaults.ts";
@@ -81,7 +95,7 @@ function validateClaim(claim: UnstructuredObject, old: UnstructuredObject | unde
   const spec = objectAt(claim, "spec");
   if (!Array.isArray(spec["accessModes"]) || spec["accessModes"].length === 0)
     errors.push(required("spec.accessModes", "at least 1 access mode is required"));
-  if (valueAt(spec, "resources", "requests", "storage") === undefined) errors.push(required("spec.resources[storage]"));
+  errors.push(...storageErrors(valueAt(spec, "resources", "requests", "storage")));
   if (old === undefined) return errors;
   const oldSpec = objectAt(old, "spec");
   const comparable = structuredClone(spec);
@@ -94,10 +108,45 @@ function validateClaim(claim: UnstructuredObject, old: UnstructuredObject | unde
   return errors;
 }
 
+function storageErrors(storage: unknown): readonly FieldError[] {
+  const at = "spec.resources[storage]";
+  if (storage === undefined) return [required(at)];
+  return isPositive(storage) ? [] : [invalidValue(at, storage, notPositive)];
+}
+
+const notPositive = "must be greater than zero";
+
+function isPositive(quantity: unknown): boolean {
+  return (quantityNanos(textOf(quantity)) ?? 0n) > 0n;
+}
+
+/** A volume has storage and no other capacity. */
+function capacityErrors(capacity: JsonObject): readonly FieldError[] {
+  const at = "spec.capacity";
+  const names = Object.keys(capacity).sort();
+  const errors: FieldError[] = names.length === 0 ? [required(at)] : [];
+  const sorted = Object.fromEntries(names.map((name) => [name, capacity[name]]));
+  if (names.length !== 1 || names[0] !== "storage") errors.push(notSupported(at, sorted, ["storage"]));
+  for (const name of names) {
+    const whole = (quantityNanos(textOf(capacity[name])) ?? 0n) / 1_000_000_000n;
+    if (whole < 0n) errors.push(invalidValue(`${at}[${name}]`, Number(whole), "must be a valid resource quantity"));
+    if (!isPositive(capacity[name])) errors.push(invalidValue(`${at}[${name}]`, capacity[name], notPositive));
+  }
+  return errors;
+}
+
+function validateNode(node: UnstructuredObject): readonly FieldError[] {
+  return ["capacity", "allocatable"].flatMap((field) =>
+    Object.entries(objectAt(node, "status", field)).flatMap(([name, value]) =>
+      resourceAmountErrors(name, value, `status.${field}.${name}`),
+    ),
+  );
+}
+
 function validateVolume(volume: UnstructuredObject): readonly FieldError[] {
   const errors: FieldError[] = [];
   const spec = objectAt(volume, "spec");
-  if (valueAt(spec, "capacity", "storage") === undefined) errors.push(required("spec.capacity"));
+  errors.push(...capacityErrors(objectAt(spec, "capacity")));
   if (!Array.isArray(spec["accessModes"]) || spec["accessModes"].length === 0)
     errors.push(required("spec.accessModes"));
   const policy = spec["persistentVolumeReclaimPolicy"];
@@ -174,7 +223,9 @@ export const coreStrategies: StrategyTable = {
     validate: validateVolume,
   },
   "/Endpoints": { defaults: setEndpointsDefaults },
-  "/LimitRange": { defaults: setLimitRangeDefaults },
+  "/LimitRange": { defaults: setLimitRangeDefaults, validate: validateLimitRange },
+  "/ResourceQuota": { validate: validateQuota },
+  "/Node": { createsStatus: true, defaults: setNodeDefaults, validate: validateNode },
 };
 
 /**

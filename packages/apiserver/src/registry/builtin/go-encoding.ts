@@ -5,6 +5,7 @@
  * below `status` and where the schema does not require it; elsewhere it stays absent, so that validation can
  * say "Required value".
  */
+import type { QuantityPrecision } from "@setpoint/apimachinery";
 import { type GoFields, goFields, openApiSchemas } from "./api-data.ts";
 import { canonicalQuantity } from "./canonical-quantity.ts";
 import type { OpenApiSchema } from "./openapi-schema.ts";
@@ -30,6 +31,8 @@ interface FieldPlan {
   readonly keepsZero: boolean;
   readonly omitsZeroStruct: boolean;
   readonly required: boolean;
+  /** How finely quantities are stored. */
+  readonly precision: QuantityPrecision;
   /** The struct, or that of the elements of a list or map. */
   readonly struct: string | undefined;
   readonly elementShape: Shape | undefined;
@@ -82,7 +85,7 @@ function shapeOf(schema: OpenApiSchema): Shape {
 function planOf(component: string): StructPlan {
   let plan = plans.get(component);
   if (plan === undefined) {
-    const fields = fieldPlans(openApiSchemas()[component], goFields()[messageName(component)] ?? {});
+    const fields = fieldPlans(component, goFields()[messageName(component)] ?? {});
     const filledIn = (inStatus: boolean): readonly FieldPlan[] =>
       fields.filter((field) => zeroOf(field, inStatus || isStatus(field)) !== undefined);
     const byName = new Map(fields.map((field) => [field.name, field]));
@@ -93,7 +96,8 @@ function planOf(component: string): StructPlan {
   return plan;
 }
 
-function fieldPlans(schema: OpenApiSchema | undefined, go: GoFields): readonly FieldPlan[] {
+function fieldPlans(component: string, go: GoFields): readonly FieldPlan[] {
+  const schema = openApiSchemas()[component];
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const element =
       property.items ?? (typeof property.additionalProperties === "object" ? property.additionalProperties : undefined);
@@ -105,12 +109,21 @@ function fieldPlans(schema: OpenApiSchema | undefined, go: GoFields): readonly F
       keepsZero: go.k?.includes(name) ?? false,
       omitsZeroStruct: go.z?.includes(name) ?? false,
       required: schema?.required?.includes(name) ?? false,
+      precision: isResourceList(component, elementShape) ? "milli" : "nano",
       struct: referenceOf(element ?? property),
       elementShape,
     };
     return { ...plan, element: isEncoded(elementShape) ? elementOf(plan) : undefined };
   });
 }
+
+/** The lists of resources of the core group, which its defaults round; other groups have their own types. */
+function isResourceList(component: string, elementShape: Shape | undefined): boolean {
+  return elementShape === "quantity" && component.startsWith("io.k8s.api.core.") && !component.endsWith(unrounded);
+}
+
+/** The one struct of the core group that has no such default. */
+const unrounded = ".NodeAllocatableResourceClaimStatus";
 
 /** Elements of other shapes stay as they are. */
 function isEncoded(shape: Shape | undefined): boolean {
@@ -189,8 +202,9 @@ function zeroStruct(component: string, inStatus: boolean): JsonObject {
 }
 
 function encodeValue(shape: Shape, field: FieldPlan, value: unknown, inStatus: boolean): unknown {
+  if (shape === "quantity" && value === null) return "0";
   if (shape === "quantity")
-    return typeof value === "string" || typeof value === "number" ? canonicalQuantity(value) : value;
+    return typeof value === "string" || typeof value === "number" ? canonicalQuantity(value, field.precision) : value;
   if (shape === "struct" && field.struct !== undefined && isObject(value)) encodeAsGo(field.struct, value, inStatus);
   if (field.elementShape === undefined || shape !== field.shape) return value;
   if (shape === "list" && Array.isArray(value)) encodeElements(field, field.elementShape, value, inStatus);

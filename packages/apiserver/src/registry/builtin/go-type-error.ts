@@ -1,4 +1,5 @@
 /** The message of Go's decoder for a value of the wrong type: clients and users search for it. */
+import { quantityProblem } from "@setpoint/apimachinery";
 import { openApiSchemas } from "./api-data.ts";
 import type { OpenApiSchema } from "./openapi-schema.ts";
 import { referenceOf } from "./resolve-schema.ts";
@@ -12,6 +13,7 @@ export interface Misfit {
 }
 
 const intOrString = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
+const quantity = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const nameOf = (component: string): string => component.slice(component.lastIndexOf(".") + 1);
 
 /**
@@ -23,6 +25,7 @@ export function goTypeError(component: string, { path, found, value }: Misfit): 
   if (field === undefined) return undefined;
   // The text of bytes that is not base64 is no matter of types.
   if (field.schema.format === "byte" && found === "string") return undefined;
+  if (referenceOf(field.schema) === quantity) return quantityProblem(value);
   const type = goTypeOf(field.schema);
   const isNumberOfInt = found === "number" && type.startsWith("int");
   const given = isNumberOfInt ? `number ${String(value)}` : found === "boolean" ? "bool" : found;

@@ -150,3 +150,10 @@ export function setLimitRangeDefaults(range: JsonObject): void {
       if (Object.keys(objectAt(item, field)).length === 0) delete item[field];
   }
 }
+
+/** All that a node has may be allocated, until its agent says otherwise. */
+export function setNodeDefaults(node: JsonObject): void {
+  const { capacity, allocatable } = objectAt(node, "status");
+  if (allocatable === undefined && isJsonObject(capacity))
+    ensureObject(node, "status")["allocatable"] = { ...capacity };
+}

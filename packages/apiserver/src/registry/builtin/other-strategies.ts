@@ -2,7 +2,9 @@
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { certificateStrategy } from "./certificate-strategy.ts";
 import { forbidden, invalidValue, required } from "../field-errors.ts";
-import { objectAt, sameJson, valueAt } from "../json-fields.ts";
+import { objectAt, objectsAt, sameJson, textOf, valueAt } from "../json-fields.ts";
+import { quantityNanos } from "./canonical-quantity.ts";
+import { requirementErrors, resourceAmountErrors } from "./resource-validation.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
 import {
   setAutoscalerDefaults,
@@ -46,7 +48,35 @@ function validateLease(lease: UnstructuredObject): readonly FieldError[] {
     : [];
 }
 
+function validateRuntimeClass(runtimeClass: UnstructuredObject): readonly FieldError[] {
+  return requirementErrors({ limits: valueAt(runtimeClass, "overhead", "podFixed") }, "overhead");
+}
+
+function validateStorageCapacity({ capacity }: UnstructuredObject): readonly FieldError[] {
+  return capacity === undefined ? [] : resourceAmountErrors("storage", capacity, "capacity");
+}
+
+/** Where a metric of each type has its target. */
+const metricFields = ["object", "pods", "resource", "containerResource", "external"];
+
+function targetErrors(autoscaler: UnstructuredObject): readonly FieldError[] {
+  return objectsAt(autoscaler, "spec", "metrics").flatMap((metric, index) =>
+    metricFields.flatMap((source) => {
+      const target = objectAt(metric, source, "target");
+      return ["value", "averageValue"]
+        .filter((field) => target[field] !== undefined && (quantityNanos(textOf(target[field])) ?? 0n) <= 0n)
+        .map((field) =>
+          invalidValue(`spec.metrics[${index}].${source}.target.${field}`, target[field], "must be positive"),
+        );
+    }),
+  );
+}
+
 function validateAutoscaler(autoscaler: UnstructuredObject): readonly FieldError[] {
+  return [...replicaErrors(autoscaler), ...targetErrors(autoscaler)];
+}
+
+function replicaErrors(autoscaler: UnstructuredObject): readonly FieldError[] {
   const { minReplicas, maxReplicas } = objectAt(autoscaler, "spec");
   if (typeof maxReplicas !== "number") return [required("spec.maxReplicas")];
   if (maxReplicas < 1) return [invalidValue("spec.maxReplicas", maxReplicas, "must be greater than 0")];
@@ -67,6 +97,8 @@ export const otherStrategies: StrategyTable = {
     defaults: setStorageClassDefaults,
     validate: fixed("updates to provisioner are forbidden.", "provisioner"),
   },
+  "node.k8s.io/RuntimeClass": { validate: validateRuntimeClass },
+  "storage.k8s.io/CSIStorageCapacity": { validate: validateStorageCapacity },
   "storage.k8s.io/CSIDriver": { defaults: setCsiDriverDefaults },
   "scheduling.k8s.io/PriorityClass": {
     defaults: setPriorityClassDefaults,

@@ -3,7 +3,6 @@
  * requests above limits.
  */
 import type { FieldError } from "@setpoint/apimachinery";
-import { quantityNanos } from "./canonical-quantity.ts";
 import {
   dnsLabelProblem,
   duplicates,
@@ -16,9 +15,11 @@ import {
   required,
 } from "../field-errors.ts";
 import { type JsonObject, objectAt, objectsAt, stringAt, textOf } from "../json-fields.ts";
+import { quantityNanos } from "./canonical-quantity.ts";
+import { containerFieldErrors } from "./container-field-validation.ts";
+import { requirementErrors } from "./resource-validation.ts";
 import { subPathErrors, volumeFileErrors } from "./volume-path-validation.ts";
 
-const quantityProblem = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const restartPolicies = ["Always", "Never", "OnFailure"];
 const dnsPolicies = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
 
@@ -35,6 +36,7 @@ export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError
       ...nameErrors(volume, `${at}.volumes[${index}].name`),
       ...sourceErrors(volume, `${at}.volumes[${index}]`),
       ...volumeFileErrors(volume, `${at}.volumes[${index}]`),
+      ...sizeLimitErrors(volume, `${at}.volumes[${index}]`),
     );
   });
   errors.push(
@@ -111,7 +113,7 @@ function containerErrors(container: JsonObject, at: string, volumes: ReadonlySet
     ...mountErrors(container, at, volumes),
     ...environmentErrors(container, at),
   );
-  errors.push(...resourceErrors(objectAt(container, "resources"), `${at}.resources`));
+  errors.push(...requirementErrors(objectAt(container, "resources"), `${at}.resources`));
   return errors;
 }
 
@@ -150,41 +152,19 @@ function mountErrors(container: JsonObject, at: string, volumes: ReadonlySet<str
 
 function environmentErrors(container: JsonObject, at: string): readonly FieldError[] {
   return objectsAt(container, "env").flatMap((variable, index) => {
-    if (stringAt(variable, "name") === "") return [required(`${at}.env[${index}].name`)];
-    const value = stringAt(variable, "value");
-    if (value === "" || Object.keys(objectAt(variable, "valueFrom")).length === 0) return [];
-    return [invalidValue(`${at}.env[${index}].valueFrom`, "", "may not be specified when `value` is not empty")];
+    const where = `${at}.env[${index}]`;
+    if (stringAt(variable, "name") === "") return [required(`${where}.name`)];
+    const source = objectAt(variable, "valueFrom");
+    const reference = source["resourceFieldRef"];
+    const errors =
+      reference === undefined ? [] : containerFieldErrors(reference, `${where}.valueFrom.resourceFieldRef`);
+    if (stringAt(variable, "value") === "" || Object.keys(source).length === 0) return errors;
+    return [...errors, invalidValue(`${where}.valueFrom`, "", "may not be specified when `value` is not empty")];
   });
 }
 
-/** Quantities must parse, and no request may be above its limit. */
-function resourceErrors(resources: JsonObject, at: string): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  const limits = objectAt(resources, "limits");
-  const requests = objectAt(resources, "requests");
-  for (const [field, list] of [
-    ["limits", limits],
-    ["requests", requests],
-  ] as const) {
-    for (const [name, value] of Object.entries(list)) {
-      const nanos = quantityNanos(textOf(value));
-      if (nanos === undefined) errors.push(invalidValue(`${at}.${field}[${name}]`, value, quantityProblem));
-      else if (nanos < 0n)
-        errors.push(invalidValue(`${at}.${field}[${name}]`, value, "must be greater than or equal to 0"));
-    }
-  }
-  for (const [name, request] of Object.entries(requests)) {
-    const wanted = quantityNanos(textOf(request));
-    const limit = limits[name] === undefined ? undefined : quantityNanos(textOf(limits[name]));
-    if (wanted !== undefined && limit !== undefined && wanted > limit) {
-      errors.push(
-        invalidValue(
-          `${at}.requests`,
-          request,
-          `must be less than or equal to ${name} limit of ${textOf(limits[name])}`,
-        ),
-      );
-    }
-  }
-  return errors;
+function sizeLimitErrors(volume: JsonObject, at: string): readonly FieldError[] {
+  const limit = objectAt(volume, "emptyDir")["sizeLimit"];
+  if (limit === undefined || (quantityNanos(textOf(limit)) ?? 0n) >= 0n) return [];
+  return [forbidden(`${at}.emptyDir.sizeLimit`, "SizeLimit field must be a valid resource quantity")];
 }

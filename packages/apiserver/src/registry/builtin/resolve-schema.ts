@@ -24,7 +24,10 @@ const opaque: ReadonlySet<string> = new Set([
 /** Types with two JSON forms, a string and a number; what a number of it may be. */
 const intOrString: ReadonlyMap<string, StructuralSchema> = new Map<string, StructuralSchema>([
   ["io.k8s.apimachinery.pkg.util.intstr.IntOrString", { "x-kubernetes-int-or-string": true, format: "int32" }],
-  ["io.k8s.apimachinery.pkg.api.resource.Quantity", { "x-kubernetes-int-or-string": true, format: "quantity" }],
+  [
+    "io.k8s.apimachinery.pkg.api.resource.Quantity",
+    { "x-kubernetes-int-or-string": true, format: "quantity", nullable: true },
+  ],
 ]);
 
 /** The name of the component that a schema refers to. */

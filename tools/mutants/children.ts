@@ -2,7 +2,15 @@
  * The objects that the mutants make. None has an owner reference unless a mutant gives it one: what they
  * forget stays.
  */
-import { ConfigMap, PersistentVolumeClaim, PodDisruptionBudget, Secret, Service, StatefulSet } from "@setpoint/api";
+import {
+  ConfigMap,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Secret,
+  Service,
+  StatefulSet,
+} from "@setpoint/api";
 import type { KindRef, KubeObject, Stored } from "setpoint";
 import type { Store } from "./store.ts";
 
@@ -108,6 +116,15 @@ export function statefulSet(suffix: string): ChildKind {
         },
       }),
   };
+}
+
+/** A pod that does nothing. */
+export function processOf(store: Stored<Store>, ordinal: number): Pod {
+  return Pod({
+    name: `${store.metadata.name}-process-${ordinal}`,
+    labels: labelsOf(store),
+    spec: { containers: [{ name: "store", image: store.spec.image }] },
+  });
 }
 
 export function nameOf(store: Stored<Store>, child: ChildKind): string {

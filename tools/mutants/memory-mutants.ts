@@ -5,7 +5,7 @@
 import { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import type { OperatorSource } from "@setpoint/testing";
 import type { ReconcileContext, Result, Stored } from "setpoint";
-import { claim, configMap, labelsOf } from "./children.ts";
+import { claim, configMap, processOf } from "./children.ts";
 import { isCurrent } from "./current.ts";
 import { claimsOf, ensure, ensureClaims, ordinalOf, retryStale, surplusClaims } from "./ensure.ts";
 import type { Variant } from "./mutant.ts";
@@ -73,14 +73,6 @@ export function seenEnding(variant: Variant): OperatorSource {
       },
     },
   ]);
-}
-
-function processOf(store: Stored<Store>, ordinal: number): Pod {
-  return Pod({
-    name: `${store.metadata.name}-process-${ordinal}`,
-    labels: labelsOf(store),
-    spec: { containers: [{ name: "store", image: store.spec.image }] },
-  });
 }
 
 /** What a store needs once is made when the store is seen in its first state, and never otherwise. */

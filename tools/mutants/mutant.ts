@@ -5,7 +5,7 @@ import type { FaultKind, OperatorSource, Setting, Story, Subject } from "@setpoi
 export type Variant = "mutant" | "twin";
 
 export interface Mutant {
-  /** `M1` … `M28`, or the name under which Sieve reported the bug. */
+  /** `M1` … `M30`, or the name under which Sieve reported the bug. */
   readonly id: string;
   /** The template that it follows. */
   readonly template: string;

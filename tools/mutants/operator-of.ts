@@ -63,11 +63,14 @@ function build(parts: readonly MutantController[]): Operator {
   return defineOperator({
     name: "store",
     controllers,
-    permissions: [...childKinds, Store].map(({ group, plural }) => ({
-      apiGroups: [group],
-      resources: [plural, `${plural}/status`, `${plural}/finalizers`],
-      verbs,
-    })),
+    permissions: [
+      ...[...childKinds, Store].map(({ group, plural }) => ({
+        apiGroups: [group],
+        resources: [plural, `${plural}/status`, `${plural}/finalizers`],
+        verbs,
+      })),
+      { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] },
+    ],
   });
 }
 

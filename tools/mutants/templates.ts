@@ -24,6 +24,7 @@ import {
   waitsForBad,
 } from "./spec-mutants.ts";
 import { wallClockSchedule } from "./time-mutants.ts";
+import { evictionByName, swallowedUpdate } from "./outside-mutants.ts";
 import { missingIsDeleted, surplusByName, withCredentials } from "./read-mutants.ts";
 import { deletionByLabel, deletionByName, staleSwitch, surplusByStatus } from "./stale-mutants.ts";
 import { Store } from "./store.ts";
@@ -235,4 +236,6 @@ export const templates: readonly Mutant[] = [
     changing({ replicas: 2 }, { replicas: 1 }),
   ),
   template("M28", "a Secret missing from the cache is taken for deleted", missingIsDeleted, withCredentials),
+  template("M29", "pods are evicted by name", evictionByName, changing({ replicas: 2 }, { replicas: 1 })),
+  swallowedUpdate,
 ];

@@ -79,7 +79,16 @@ export { allOracles } from "./oracles/all-oracles.ts";
 export type { Hop, Sighting } from "./onlooker.ts";
 
 // models of programs
-export type { BeyondRepair, Launch, Program, ProgramModel, SimulatedVolume } from "./program-model.ts";
+export type {
+  BeyondRepair,
+  Launch,
+  OutsideModel,
+  Program,
+  ProgramModel,
+  SimulatedVolume,
+  WorldModel,
+} from "./program-model.ts";
+export { idleProgram } from "./program-model.ts";
 
 // transfers of backups
 export type { StoredSnapshot } from "./data-service/backup-vault.ts";

@@ -1,4 +1,4 @@
-/** The interface between the node model and the models of programs (etcd, …). */
+/** The interfaces between a world and the models of programs and other systems (etcd, …). */
 import type { Host } from "@setpoint/host";
 
 /**
@@ -45,12 +45,16 @@ export interface BeyondRepair {
   readonly membersLost: number;
 }
 
-/** Simulates what the containers of some images do. */
-export interface ProgramModel {
+/** What every model of a world may have. */
+export interface WorldModel {
   /** Called once, before anything is started. */
   attach?(host: Host): void;
-  runs(image: string): boolean;
-  start(launch: Launch): Program;
+  /**
+   * The data that the system has, as JSON values by name: records, users, orders. At the end of each run the
+   * laws compare it with that of the run without faults. Leave out times and counters, and sort what has no
+   * order.
+   */
+  data?(): Readonly<Record<string, unknown>>;
   /** An actor that need not obey the rules, not an operator, stops this pod, or every pod that runs now. */
   forgive?(podName?: string): void;
   /**
@@ -61,6 +65,21 @@ export interface ProgramModel {
   readonly beyondRepair?: BeyondRepair | undefined;
   /** Sentences about safety rules that were broken so far; a world does not settle with any. */
   readonly violations?: readonly string[];
+}
+
+/** Simulates what the containers of some images do. */
+export interface ProgramModel extends WorldModel {
+  runs(image: string): boolean;
+  start(launch: Launch): Program;
+}
+
+/** Simulates a system outside of the cluster, which the operator calls. */
+export interface OutsideModel extends WorldModel {
+  data(): Readonly<Record<string, unknown>>;
+}
+
+export function isProgramModel(model: WorldModel): model is ProgramModel {
+  return "runs" in model;
 }
 
 const killedCode = 137;

@@ -87,7 +87,8 @@ describe("a reconcile that always throws fails the test that waits", () => {
     await world.apply(lolly);
     await world.settled();
     await world.delete(Candy, "lolly");
-    expect((await failureOf(world.settled())).message).toContain("the candy melts");
+    const { message } = await failureOf(world.settled());
+    expect(message).toContain('Cleanup of Candy "default/lolly" by controller "candy" still fails at rest: the candy');
   });
 
   test("a child that the server refuses, with the line of the author that wrote it", async () => {

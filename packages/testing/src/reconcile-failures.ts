@@ -15,6 +15,8 @@ export interface FailingReconcile {
   readonly key: string;
   /** Absent for a reconcile or a cleanup. */
   readonly daemon?: string;
+  /** Whether the run was a cleanup. */
+  readonly isCleanup?: boolean;
   readonly error: unknown;
   /** Failures in a row. */
   readonly times: number;
@@ -38,7 +40,7 @@ export class ReconcileFailures {
   }
 
   failed(
-    what: Pick<FailingReconcile, "controller" | "kind" | "key" | "daemon">,
+    what: Pick<FailingReconcile, "controller" | "kind" | "key" | "daemon" | "isCleanup">,
     error: unknown,
     isRetried: boolean,
   ): void {
@@ -71,6 +73,8 @@ export class FailureObserver {
   readonly #definitions = new Map<string, ControllerDefinition>();
   /** What the author's function threw in the present run, by controller and key. */
   readonly #thrown = new Map<string, unknown>();
+  /** Keys whose present run is a cleanup. */
+  readonly #cleaning = new Set<string>();
   #isStopped = false;
 
   constructor(failures: ReconcileFailures, clock: Clock) {
@@ -90,8 +94,8 @@ export class FailureObserver {
     return {
       ...definition,
       reconcile: this.#observedRun(name, reconcile),
-      cleanup: this.#observedRun(name, cleanup),
-      ...(releaseData === undefined ? {} : { releaseData: this.#observedRun(name, releaseData) }),
+      cleanup: this.#observedCleanup(name, cleanup),
+      ...(releaseData === undefined ? {} : { releaseData: this.#observedCleanup(name, releaseData) }),
       ...(daemons === undefined ? {} : { daemons: this.#observedDaemons(definition, daemons) }),
     };
   }
@@ -113,10 +117,11 @@ export class FailureObserver {
     const thrown = this.#thrown.get(id);
     const error = thrown ?? runError;
     this.#thrown.delete(id);
+    const isCleanup = this.#cleaning.delete(id);
     const kind = this.#definitions.get(controller)?.kind;
     if (this.#isStopped || kind === undefined) return;
     if (error === undefined) this.#failures.succeeded({ controller, key });
-    else this.#failures.failed({ controller, kind, key }, error, !isTerminalError(runError));
+    else this.#failures.failed({ controller, kind, key, isCleanup }, error, !isTerminalError(runError));
   }
 
   #observedRun(controller: string, run: ControllerDefinition["reconcile"]): ControllerDefinition["reconcile"] {
@@ -128,6 +133,14 @@ export class FailureObserver {
         if (isFailure) this.#thrown.set(idOf({ controller, key: storeKey(object.metadata) }), error);
         throw error;
       }
+    };
+  }
+
+  #observedCleanup(controller: string, run: ControllerDefinition["cleanup"]): ControllerDefinition["cleanup"] {
+    const observed = this.#observedRun(controller, run);
+    return (object, context, steps) => {
+      this.#cleaning.add(idOf({ controller, key: storeKey(object.metadata) }));
+      return observed(object, context, steps);
     };
   }
 
@@ -164,14 +177,18 @@ export function failureMessage(error: unknown): string {
 
 /** For the person whose test fails: the object, the error and its stack. */
 export function describeFailing(failing: FailingReconcile): string {
-  const { controller, kind, key, daemon, error, times, sinceMs } = failing;
-  const what = daemon === undefined ? "Reconcile" : `Daemon "${daemon}"`;
+  const { controller, kind, key, error, times, sinceMs } = failing;
   const count = times === 1 ? "it failed once" : `it failed ${times} times in a row`;
   return [
-    `${what} of ${kind.kind} "${key}" by controller "${controller}" still fails at rest: ${failureMessage(error)}`,
+    `${runOf(failing)} of ${kind.kind} "${key}" by controller "${controller}" still fails at rest: ${failureMessage(error)}`,
     `${count}, first at ${(sinceMs / 1_000).toFixed(3)} s`,
     stackOf(error),
   ].join("\n");
+}
+
+function runOf({ daemon, isCleanup = false }: FailingReconcile): string {
+  if (daemon !== undefined) return `Daemon "${daemon}"`;
+  return isCleanup ? "Cleanup" : "Reconcile";
 }
 
 /** Without the frames of the runtime that called the author's function. */

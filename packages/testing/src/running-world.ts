@@ -4,7 +4,7 @@ import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { SimulatedHost } from "@setpoint/host/simulated";
 import type { NodeModel } from "./node-model.ts";
 import type { OutageKind } from "./node-outage.ts";
-import type { ProgramModel } from "./program-model.ts";
+import type { WorldModel } from "./program-model.ts";
 import { describeFailing } from "./reconcile-failures.ts";
 import type { SimulatedOperator } from "./simulated-operator.ts";
 import type { ObjectName, QuietOptions, SettledOptions, WaitOptions, World } from "./world.ts";
@@ -16,7 +16,7 @@ export interface WorldParts extends RestParts {
   readonly host: SimulatedHost;
   readonly client: Client;
   readonly nodes: NodeModel;
-  readonly models: readonly ProgramModel[];
+  readonly models: readonly WorldModel[];
   /** How long one step may take, in milliseconds of real time. */
   readonly stallMsMax: number;
 }

@@ -12,7 +12,7 @@ import { NodeModel } from "./node-model.ts";
 import type { Onlooker } from "./onlooker.ts";
 import { Participant } from "./participant.ts";
 import type { ClockSkew } from "./process-clock.ts";
-import type { ProgramModel } from "./program-model.ts";
+import { isProgramModel, type OutsideModel, type ProgramModel, type WorldModel } from "./program-model.ts";
 import { ReconcileFailures } from "./reconcile-failures.ts";
 import { SimulatedOperator, type OperatorSource } from "./simulated-operator.ts";
 import { RunningWorld } from "./running-world.ts";
@@ -27,8 +27,11 @@ export interface SimulateOptions {
   /** Everything about the run follows from it. */
   readonly seed: number;
   readonly operators?: readonly OperatorSource[];
-  /** Models of the programs in the pods. A container without a model does nothing and is ready. */
-  readonly models?: readonly ProgramModel[];
+  /**
+   * Models of the programs in the pods, and of systems outside of the cluster. A container without a model
+   * does nothing and is ready.
+   */
+  readonly models?: readonly (ProgramModel | OutsideModel)[];
   /** Number of nodes; default 3. */
   readonly nodes?: number;
   /** Whether operators elect a leader by a lease; by default only with several replicas. */
@@ -101,6 +104,7 @@ export interface WatchedWorld {
   readonly injector: WorldFaultInjector;
   readonly storage: SimulatedApiServer["storage"];
   readonly contents: SimulatedApiServer["contents"];
+  readonly models: readonly WorldModel[];
   readonly controllers: readonly ControllerDefinition[];
   /** The names of the operators' processes, as in the trace. */
   readonly operators: readonly string[];
@@ -126,7 +130,8 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
     server: await startSimulatedApiServer(host, contents, options.webhooks),
     watching,
   };
-  const nodes = new NodeModel({ client: clientOf(ground, "nodes"), host, names: nodeNames, models });
+  const programs = models.filter(isProgramModel);
+  const nodes = new NodeModel({ client: clientOf(ground, "nodes"), host, names: nodeNames, models: programs });
   for (const model of models) model.attach?.(host);
   const { replicas = 1 } = options;
   const operators = described.flatMap((each) => {
@@ -172,7 +177,8 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
   const names = operators.map(({ name }) => name);
   const { server } = ground;
   const stored = (): ReturnType<SimulatedApiServer["contents"]> => server.contents();
-  return { world, board, injector, storage: server.storage, contents: stored, controllers, operators: names };
+  const { storage } = server;
+  return { world, board, injector, storage, contents: stored, models, controllers, operators: names };
 }
 
 function clientOf(ground: Ground, name: string): Client {

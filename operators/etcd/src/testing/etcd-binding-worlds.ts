@@ -78,7 +78,11 @@ function isLostForGood(fault: Fault): boolean {
 
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
-  oracles: excuseFaults(allOracles, { "same end as without faults": isLostForGood, converges: isLostForGood }),
+  oracles: excuseFaults(allOracles, {
+    "same end as without faults": isLostForGood,
+    "same data outside as without faults": isLostForGood,
+    converges: isLostForGood,
+  }),
   mayDiffer: [
     ...["Pod.spec.containers.*.args", "EtcdCluster.status.initialMembers", "EtcdCluster.status.latestRevision"],
     // Passwords are random, and so are the moments from which a login counts.

@@ -45,13 +45,15 @@ test("a cleanup that waits for a change is reported although nothing wakes its k
   expect(world.writes().slice(before)).toEqual(["PATCH candies/lolly/status"]);
 });
 
-test("a cleanup that fails is reported with its error", async () => {
+test("a cleanup that fails is reported with its error, under its own name", async () => {
   await using world = createControllerWorld();
   await deleting(world, () => Promise.reject(new Error("the bin is full")));
   await world.run(400_000);
   expect(said(await world.candy(), "Terminating")).toContain("True CleanupFailed: Deletion requested at");
   expect(said(await world.candy(), "Terminating")).toContain("which failed: the bin is full.");
-  expect(said(await world.candy(), "Ready")).toContain("False ReconcileFailed: Reconcile failed: the bin is full.");
+  expect(said(await world.candy(), "Ready")).toContain("False ReconcileFailed: Cleanup failed: the bin is full.");
+  const logged = world.host.lines.filter(({ level }) => level === "error").map(({ message }) => message);
+  expect(new Set(logged)).toEqual(new Set(["Cleanup failed"]));
 });
 
 test("a finalizer of another controller that holds the deletion is named", async () => {

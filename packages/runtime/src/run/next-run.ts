@@ -7,6 +7,7 @@ import type { Result } from "../controller/result.ts";
 import { errReconcileTimeout, explained, isTerminalError, temporaryDelayMsOf } from "../errors.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import type { ControllerMetrics } from "./controller-metrics.ts";
+import type { RunName } from "./run-name.ts";
 import type { FailedVerdict, RunVerdict } from "./run-supervisor.ts";
 
 /**
@@ -22,6 +23,8 @@ export interface NextRunPorts {
   readonly queue: Pick<WorkQueue, "addAfter" | "addRateLimited" | "forget">;
   readonly metrics: Pick<ControllerMetrics, "failed">;
   readonly random: Random;
+  /** What has run. */
+  readonly run: RunName;
 }
 
 export function afterSuccess(key: string, result: Result | void, ports: NextRunPorts): RunVerdict {
@@ -43,7 +46,7 @@ export function afterError(
   log: Logger,
   ports: NextRunPorts,
 ): FailedVerdict {
-  const { queue, metrics } = ports;
+  const { queue, metrics, run } = ports;
   const isLate = signal.aborted && isSetpointError(signal.reason, errReconcileTimeout);
   const error: unknown = isLate ? signal.reason : explained(thrown);
   if (signal.aborted && !isLate) return { end: "error", error, isStopped: true };
@@ -52,7 +55,7 @@ export function afterError(
   if (isTerminal) {
     queue.forget(key);
     addPeriodicRun(key, ports);
-    log.error("Reconcile failed and waits for a change", { error });
+    log.error(`${run} failed and waits for a change`, { error });
     return { end: "error", error };
   }
   const temporaryMs = temporaryDelayMsOf(error);
@@ -65,8 +68,8 @@ export function afterError(
     : queue.addRateLimited(key, isConflict(error) ? conflictDelayMsMax : undefined);
   const fields = { error, retryDelayMs: Math.round(retryDelayMs) };
   // Another writer was faster, or the network lost an answer: nobody has to act.
-  if (isConflict(error) || isOutcomeUnknown(error) || isTemporary) log.info("Reconcile will be retried", fields);
-  else log.error("Reconcile failed", fields);
+  if (isConflict(error) || isOutcomeUnknown(error) || isTemporary) log.info(`${run} will be retried`, fields);
+  else log.error(`${run} failed`, fields);
   return { end: "error", error, retryDelayMs };
 }
 

@@ -12,6 +12,7 @@ import { updatePause } from "./pause.ts";
 import { reconcileObject } from "./reconcile-object.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { createRunDeadline } from "./run-deadline.ts";
+import { runNameOf } from "./run-name.ts";
 import type { RunVerdict } from "./run-supervisor.ts";
 import type { Worker } from "./workers.ts";
 
@@ -115,7 +116,7 @@ async function reconcile(
   { definition, protections, queue, metrics, host }: Reconciler,
 ): Promise<RunVerdict> {
   const { context, report } = started;
-  const next = { definition, queue, metrics, random: host.random };
+  const next = { definition, queue, metrics, random: host.random, run: runNameOf(definition, object) };
   const slowed = protections.conditionOf(state, object);
   if (slowed !== undefined && declaresStatusField(definition.kind, "conditions")) context.condition(slowed);
   try {

@@ -103,7 +103,7 @@ async function refused(run: Run, error: unknown): Promise<Result> {
   const refusal = report.thrown(error);
   if (refusal?.until === "look") {
     await report.flush().catch((cause: unknown) => context.log.debug("Status was not written", { error: cause }));
-    context.log.warn("Reconcile was refused", { error, retryDelayMs: lookAgainMs });
+    context.log.warn(`${report.runName} was refused`, { error, retryDelayMs: lookAgainMs });
     return requeueAfter(lookAgainMs, refusal.message);
   }
   if (refusal?.until === "change" && !isTerminalError(error))

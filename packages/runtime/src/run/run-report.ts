@@ -18,6 +18,7 @@ import { reportDueMs } from "../status/reported-problem.ts";
 import { isStalledBy, stalled, unstalled } from "../status/stalled.ts";
 import type { StatusWriter } from "../status/status-writer.ts";
 import type { KeyState } from "./key-state.ts";
+import { runNameOf, type RunName } from "./run-name.ts";
 import type { FailedVerdict } from "./run-supervisor.ts";
 
 /** The dependencies of a run's report. */
@@ -45,6 +46,7 @@ export interface RunReportPorts {
  * not finish, and the end of each. Without the kind's schema it only emits events.
  */
 export class RunReport {
+  readonly runName: RunName;
   readonly #ports: RunReportPorts;
   readonly #hasConditions: boolean;
   #refusal: Refusal | undefined;
@@ -54,6 +56,7 @@ export class RunReport {
 
   constructor(ports: RunReportPorts) {
     this.#ports = ports;
+    this.runName = runNameOf(ports.definition, ports.current());
     this.#hasConditions = declaresStatusField(ports.definition.kind, "conditions");
   }
 
@@ -111,7 +114,8 @@ export class RunReport {
   recovered(): void {
     const { state, event } = this.#ports;
     if (this.#refusal !== undefined) return;
-    if (state.reportedFailure !== undefined) event("Normal", "ReconcileSucceeded", "The reconcile succeeds again");
+    if (state.reportedFailure !== undefined)
+      event("Normal", "ReconcileSucceeded", `The ${this.runName.toLowerCase()} succeeds again`);
     state.failures = 0;
     state.reportedFailure = undefined;
   }
@@ -147,7 +151,8 @@ export class RunReport {
     const { state, event, status, definition, host } = this.#ports;
     const isRefused = this.#refusal !== undefined;
     if (!isRefused && !isFailureReportable(error, state.failures)) return false;
-    const message = isRefused ? refusedMessage(error) : failureMessage(error, retryDelayMs);
+    const run = this.runName;
+    const message = isRefused ? refusedMessage(run, error) : failureMessage(run, error, retryDelayMs);
     const nowMs = host.clock.monotonic();
     if (reportDueMs(state.reportedFailure, message, nowMs) !== 0) return false;
     state.reportedFailure = { message, reportedMs: nowMs };

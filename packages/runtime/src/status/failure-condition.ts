@@ -19,19 +19,22 @@ export function isFailureReportable(error: unknown, failures: number): boolean {
   return failures >= (isConflict(error) || isOutcomeUnknown(error) ? reportedRaces : reportedFailures);
 }
 
-/** The same for equal errors while the back-off stays in one step, so that a retry alone writes nothing. */
-export function failureMessage(error: unknown, retryDelayMs: number | undefined): string {
+/**
+ * `run` is the name of what failed: `Reconcile` or `Cleanup`. The same for equal errors while the back-off
+ * stays in one step, so that a retry alone writes nothing.
+ */
+export function failureMessage(run: string, error: unknown, retryDelayMs: number | undefined): string {
   const next = retryDelayMs === undefined ? "after the next change" : withinText(retryDelayMs);
-  return `${messageOfFailure(error)} Next retry ${next}.`;
+  return `${messageOfFailure(run, error)} Next retry ${next}.`;
 }
 
 /** Of an error that the condition `Stalled` explains already, with when it is retried. */
-export function refusedMessage(error: unknown): string {
-  return `${messageOfFailure(error)} The condition Stalled has the reason.`;
+export function refusedMessage(run: string, error: unknown): string {
+  return `${messageOfFailure(run, error)} The condition Stalled has the reason.`;
 }
 
-function messageOfFailure(error: unknown): string {
-  return `Reconcile failed: ${messageOf(error).slice(0, messageLengthMax)}.`;
+function messageOfFailure(run: string, error: unknown): string {
+  return `${run} failed: ${messageOf(error).slice(0, messageLengthMax)}.`;
 }
 
 export function failureCondition(message: string): ConditionInit {

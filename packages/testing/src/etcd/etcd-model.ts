@@ -61,6 +61,17 @@ export class EtcdModel implements ProgramModel {
     this.#host = host;
   }
 
+  /** The users of each cluster that has a leader. What its keys are depends on who wrote last. */
+  data(): Readonly<Record<string, unknown>> {
+    const leaders = [...this.#groups.values()].flatMap(({ leader }) => (leader === undefined ? [] : [leader.data]));
+    return {
+      etcd: leaders.map(({ auth: { enabled, users } }) => ({
+        authentication: enabled,
+        users: Object.entries(users).map(([name, { rights }]) => ({ name, rights })),
+      })),
+    };
+  }
+
   forgive(podName?: string): void {
     const names = podName === undefined ? [...this.#processes.values()].map(({ launch }) => launch.podName) : [podName];
     for (const name of names) this.#forgiven.add(name);

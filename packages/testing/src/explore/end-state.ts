@@ -1,6 +1,6 @@
 /**
- * The stored objects at the end of a run, without random and time-dependent parts, so that two runs can be
- * compared.
+ * The stored objects and the data of models at the end of a run, without random and time-dependent parts, so
+ * that two runs can be compared.
  */
 import { createHash } from "node:crypto";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
@@ -8,9 +8,16 @@ import type { StorageContents } from "@setpoint/apiserver";
 import { appliedAnnotation } from "@setpoint/runtime";
 import { foreignKey } from "../faults/foreign-key.ts";
 import { sitePattern } from "../faults/site-pattern.ts";
+import type { WorldModel } from "../program-model.ts";
 
-/** By kind and canonical name (`Pod default/orders-*`), the canonical texts of the objects, in order. */
+/**
+ * By kind and canonical name (`Pod default/orders-*`), the canonical texts of the objects, in order; the data
+ * of models are under `outsideKey`.
+ */
 export type EndState = ReadonlyMap<string, readonly Json[]>;
+
+/** The paths of fields in the data of models begin with it: `Outside.orders.*.flavor`. */
+const outsideKey = "Outside";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -32,15 +39,31 @@ const differencesMax = 6;
 const contextLength = 40;
 const textMax = 100;
 
-export function endState(contents: StorageContents): EndState {
+/** A world at rest, as far as its end state needs it. */
+export interface EndedWorld {
+  readonly models: readonly WorldModel[];
+  contents(): StorageContents;
+}
+
+export function endState({ contents, models }: EndedWorld): EndState {
   const state = new Map<string, Json[]>();
-  for (const { prefix, object } of contents.entries) {
-    if (leftOut.test(prefix)) continue;
-    const key = `${object.kind} ${sitePattern(placeOf(object))}`;
-    state.set(key, [...(state.get(key) ?? []), canonical(object, "", object.metadata.generation)]);
-  }
+  const add = (key: string, value: Json): unknown => state.set(key, [...(state.get(key) ?? []), value]);
+  for (const { prefix, object } of contents().entries)
+    if (!leftOut.test(prefix))
+      add(`${object.kind} ${sitePattern(placeOf(object))}`, canonical(object, "", object.metadata.generation));
+  for (const model of models) if (model.data !== undefined) add(outsideKey, canonical(model.data(), "", undefined));
   for (const objects of state.values()) objects.sort(byText);
   return new Map([...state].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The stored objects alone. */
+export function insideOf(state: EndState): EndState {
+  return new Map([...state].filter(([key]) => key !== outsideKey));
+}
+
+/** The data of models alone. */
+export function outsideOf(state: EndState): EndState {
+  return new Map([...state].filter(([key]) => key === outsideKey));
 }
 
 export function hashOf(state: EndState): string {

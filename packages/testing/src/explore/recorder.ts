@@ -6,7 +6,7 @@ import type { LogLine, SimulatedHost } from "@setpoint/host/simulated";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import type { Onlooker, Hop, Sighting } from "../onlooker.ts";
 import type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "../oracles/oracle.ts";
-import type { ProgramModel } from "../program-model.ts";
+import type { WorldModel } from "../program-model.ts";
 import { prefixOf } from "../storage-prefix.ts";
 import type { ObjectName } from "../world.ts";
 import { childKindsOf } from "./child-kinds.ts";
@@ -17,7 +17,7 @@ export interface RecordedWorld {
   readonly storage: Pick<Storage, "get" | "list" | "watch" | "revision">;
   readonly controllers: readonly ControllerDefinition[];
   readonly operators: readonly string[];
-  readonly models: readonly ProgramModel[];
+  readonly models: readonly WorldModel[];
 }
 
 interface SeatedJudge {
@@ -116,7 +116,7 @@ class View implements WorldView {
     return this.#world.host.clock.monotonic();
   }
 
-  get models(): readonly ProgramModel[] {
+  get models(): readonly WorldModel[] {
     return this.#world.models;
   }
 

@@ -1,5 +1,6 @@
 /** One run: a story, a seed, and the faults that strike it. */
 import { messageOf } from "@setpoint/apimachinery";
+import { deletionOf } from "../deletion-request.ts";
 import { durationOf, type Fault } from "../faults/fault.ts";
 import {
   FaultBoard,
@@ -73,17 +74,17 @@ const linesMax = 8;
 
 /** Throws when the world cannot be built; all else is in the report. */
 export async function runSchedule(subject: Subject, schedule: Schedule, options: RunOptions): Promise<RunReport> {
-  const { operators, models = [], oracles = [], ...rest } = settingOf(subject);
+  const { oracles = [], ...rest } = settingOf(subject);
   const board = new FaultBoard(schedule.faults);
   const recorder = new Recorder([...options.oracles, ...oracles]);
   const leaderElection = rest.leaderElection ?? (board.needsLease || (rest.replicas ?? 1) > 1);
   const watched = await simulateWatched(
-    { controllers: "observed", ...rest, leaderElection, seed: schedule.seed, operators, models },
+    { controllers: "observed", ...rest, leaderElection, seed: schedule.seed },
     { board, onlooker: recorder },
   );
   await using world = watched.world;
-  if (options.namesStates === true) board.nameStates(() => hashOf(endState(watched.contents())));
-  recorder.begin({ ...watched, host: world.host, models });
+  if (options.namesStates === true) board.nameStates(() => hashOf(endState(watched)));
+  recorder.begin({ ...watched, host: world.host });
   const startedMs = board.startedMs;
   const stepsMs: number[] = [];
   let unsettled = await tell(schedule, options.withinMs, watched, stepsMs);
@@ -94,7 +95,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
     [unsettled] = world.failures;
   }
   const loud = recorder.hops.slice(from).filter(({ kind }) => kind === "write" || kind === "read");
-  const state = endState(watched.contents());
+  const state = endState(watched);
   const summary = summaryOf(recorder.hops, watched.operators);
   const end: Ending = { state, summary };
   const broken = recorder.end({
@@ -176,20 +177,14 @@ function summaryOf(hops: readonly Hop[], operators: readonly string[]): Readonly
   const summary = new Map<string, number>();
   const ended = new Set<string>();
   for (const { who, kind, what, status, request } of hops) {
-    if (kind !== "write" || !operators.includes(who)) continue;
-    const isCreation = status === 201;
-    const isDeletion = request?.method === "DELETE" && (status === 200 || status === 202);
-    if (!isCreation && !isDeletion) continue;
-    const uid = isDeletion ? uidMeant(request) : undefined;
-    if (uid !== undefined && ended.has(uid)) continue;
-    if (uid !== undefined) ended.add(uid);
-    const key = `${isCreation ? "create" : "delete"} ${sitePattern(what.replace(/^[A-Z]+ /, ""))}`;
+    if (kind !== "write" || !operators.includes(who) || request === undefined) continue;
+    const deletion = deletionOf(request);
+    const isDone = status === 201 || (deletion !== undefined && (status === 200 || status === 202));
+    if (!isDone) continue;
+    if (deletion?.uid !== undefined && ended.has(deletion.uid)) continue;
+    if (deletion?.uid !== undefined) ended.add(deletion.uid);
+    const key = `${deletion === undefined ? "create" : "delete"} ${sitePattern(what.replace(/^[A-Z]+ /, ""))}`;
     summary.set(key, (summary.get(key) ?? 0) + 1);
   }
   return summary;
-}
-
-/** The UID that a deletion has as its precondition. */
-function uidMeant(request: Hop["request"]): string | undefined {
-  return (request?.body as { readonly preconditions?: { readonly uid?: string } } | undefined)?.preconditions?.uid;
 }

@@ -3,7 +3,7 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { Operator } from "setpoint";
 import type { Oracle } from "../oracles/oracle.ts";
-import type { ProgramModel } from "../program-model.ts";
+import type { OutsideModel, ProgramModel } from "../program-model.ts";
 import type { SimulateOptions } from "../simulate.ts";
 import type { OperatorSource } from "../simulated-operator.ts";
 import type { ObjectName, World } from "../world.ts";
@@ -40,7 +40,7 @@ export type StoryInit = Story | KubeObject;
 /** What is new in each run: operators, the models of their operands, and rules about them. */
 export interface Setting extends Omit<SimulateOptions, "seed" | "operators" | "models" | "faults"> {
   readonly operators: readonly OperatorSource[];
-  readonly models?: readonly ProgramModel[];
+  readonly models?: readonly (ProgramModel | OutsideModel)[];
   /** Rules of this setting, beside those that hold for all. */
   readonly oracles?: readonly Oracle[];
 }

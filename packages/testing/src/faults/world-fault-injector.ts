@@ -11,7 +11,7 @@ import { type ControllerDefinition, storeKey } from "@setpoint/runtime";
 import { prefixOf } from "../storage-prefix.ts";
 import { childKindsOf, isChild, managersOf } from "../explore/child-kinds.ts";
 import type { NodeModel } from "../node-model.ts";
-import type { ProgramModel } from "../program-model.ts";
+import type { WorldModel } from "../program-model.ts";
 import type { SimulatedOperator } from "../simulated-operator.ts";
 import { operatorNamespace } from "../users.ts";
 import { foreignKey } from "./foreign-key.ts";
@@ -24,7 +24,7 @@ export interface StrikerOptions {
   readonly storage: Pick<Storage, "write">;
   readonly host: Host;
   readonly nodes: NodeModel;
-  readonly models: readonly ProgramModel[];
+  readonly models: readonly WorldModel[];
   readonly operators: readonly SimulatedOperator[];
   readonly nodeNames: readonly string[];
   readonly controllers: readonly ControllerDefinition[];

@@ -133,7 +133,7 @@ class SpecRuns {
     const name = { name: base.metadata.name ?? "", namespace: base.metadata.namespace ?? "default" };
     await world.apply(base);
     await this.#settle(watched);
-    const before = endState(watched.contents());
+    const before = endState(watched);
     const specBefore = specOf(await world.get(kind, name));
     try {
       await world.patch(kind, name, operation.patch);
@@ -150,7 +150,7 @@ class SpecRuns {
     const sentences: string[] = [];
     if (operation.what === "invalid") sentences.push("the API takes what the schema does not allow");
     if (settles.length === 0) {
-      const state = endState(watched.contents());
+      const state = endState(watched);
       const isChange = JSON.stringify(specOf(wanted)) !== JSON.stringify(specBefore);
       if (isChange && ignored[operation.path] === undefined && isSameBut(kind, state, before, reference.chance))
         sentences.push("it has no effect: nothing but the object itself has changed");
@@ -177,7 +177,7 @@ class SpecRuns {
     await world.apply(object);
     const [reason] = await this.#settle(watched);
     if (reason !== undefined) throw new Error(reason);
-    return endState(watched.contents());
+    return endState(watched);
   }
 
   #build(seed: number): Promise<WatchedWorld> {
@@ -195,7 +195,7 @@ class SpecRuns {
   }
 
   #compare(what: string, watched: WatchedWorld, other: EndState, { chance }: Base): readonly string[] {
-    const found = differences(endState(watched.contents()), other, chance);
+    const found = differences(endState(watched), other, chance);
     return found.length === 0 ? [] : [`${what}: ${found.slice(0, linesMax).join("; ")}`];
   }
 }

@@ -4,7 +4,7 @@
  * that orders twice pays twice.
  */
 import { type Host, sleep } from "@setpoint/host";
-import type { Program, ProgramModel } from "../program-model.ts";
+import type { OutsideModel } from "../program-model.ts";
 import { Reachability } from "./reachability.ts";
 
 /** An order as the service answers it. */
@@ -50,7 +50,7 @@ const latencyMsMax = 30;
  * Call it through `process.call`, so that its calls are traced, counted and cut off with the process:
  * `process.call("factory order", "write", ()
  */
-export class OrderService implements ProgramModel {
+export class OrderService implements OutsideModel {
   /** Down, hung, partitioned, slow, answers lost. */
   readonly network: Reachability = new Reachability("chocolate.example.com:443");
   readonly #options: OrderServiceOptions;
@@ -68,13 +68,10 @@ export class OrderService implements ProgramModel {
     this.#host = host;
   }
 
-  /** No container runs it. */
-  runs(): boolean {
-    return false;
-  }
-
-  start(): Program {
-    throw new Error("Cannot start the order service in a pod: it is outside of the cluster");
+  /** The orders that are to be made; whether one is made already is a matter of time. */
+  data(): Readonly<Record<string, unknown>> {
+    const orders = this.orders.filter(({ state }) => state !== "cancelled");
+    return { orders: orders.map(({ reference, flavor }) => ({ reference, flavor })).sort(byReference) };
   }
 
   /** All orders that it took, also cancelled ones. */
@@ -166,4 +163,8 @@ export class OrderService implements ProgramModel {
       throw new Error("Cannot ask the order service: it is not part of a world yet; pass it as `models` to simulate");
     return this.#host;
   }
+}
+
+function byReference(a: Pick<Order, "reference" | "flavor">, b: Pick<Order, "reference" | "flavor">): number {
+  return a.reference.localeCompare(b.reference) || a.flavor.localeCompare(b.flavor);
 }

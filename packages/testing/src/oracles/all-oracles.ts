@@ -1,6 +1,6 @@
 import { bounded, declaredRights, keepsSecrets, oneWriter, ownNamespaces } from "./bound-oracles.ts";
 import type { Oracle } from "./oracle.ts";
-import { converges, operandsIntact, sameEnd, sameWork, staysQuiet } from "./outcome-oracles.ts";
+import { converges, operandsIntact, sameEnd, sameOutside, sameWork, staysQuiet } from "./outcome-oracles.ts";
 import { deletesByUid, foreignFields, honestStatus, nothingAfterCleanup, singleController } from "./safety-oracles.ts";
 
 /**
@@ -11,6 +11,7 @@ export const allOracles: readonly Oracle[] = [
   converges,
   staysQuiet,
   sameEnd,
+  sameOutside,
   sameWork,
   operandsIntact,
   deletesByUid,

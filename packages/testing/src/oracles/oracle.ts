@@ -5,7 +5,7 @@ import type { LogLine } from "@setpoint/host/simulated";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import type { Fault } from "../faults/fault.ts";
 import type { Hop } from "../onlooker.ts";
-import type { ProgramModel } from "../program-model.ts";
+import type { WorldModel } from "../program-model.ts";
 import type { EndState } from "../explore/end-state.ts";
 import type { ObjectName } from "../world.ts";
 
@@ -16,7 +16,7 @@ export interface WorldView {
   get<T extends KubeObject>(kind: KindRef<T>, name: ObjectName): Stored<T> | undefined;
   /** All of the kind, in all namespaces. */
   list<T extends KubeObject>(kind: KindRef<T>): readonly Stored<T>[];
-  readonly models: readonly ProgramModel[];
+  readonly models: readonly WorldModel[];
   readonly controllers: readonly ControllerDefinition[];
   /** The names of the operators' processes, as in the trace. */
   readonly operators: readonly string[];

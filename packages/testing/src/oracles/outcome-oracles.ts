@@ -1,8 +1,8 @@
 /** Rules about how a run ends. */
-import { differences } from "../explore/end-state.ts";
+import { differences, type EndState, insideOf, outsideOf } from "../explore/end-state.ts";
 import type { Fault } from "../faults/fault.ts";
-import type { ProgramModel } from "../program-model.ts";
-import type { Oracle } from "./oracle.ts";
+import type { WorldModel } from "../program-model.ts";
+import type { Oracle, RunEnd } from "./oracle.ts";
 
 /**
  * ESR, first half: after the last fault the world settles in time, unless people destroyed what only they can
@@ -30,16 +30,22 @@ export const staysQuiet: Oracle = {
 /** Sieve's differential oracle: the same end as without faults. */
 export const sameEnd: Oracle = {
   name: "same end as without faults",
-  judge: () => ({
-    ended(end) {
-      const { reference, unsettled, hasForeignItems } = end;
-      if (reference === undefined || unsettled !== undefined) return undefined;
-      if (hasForeignItems || end.faults.some(leavesMarks)) return undefined;
-      const found = differences(end.end.state, reference.state, reference.chance);
-      return found.length === 0 ? undefined : found.join("\n");
-    },
-  }),
+  judge: () => ({ ended: (end) => (end.faults.some(leavesMarks) ? undefined : differenceIn(insideOf, end)) }),
 };
+
+/** The same for the data of systems outside of the cluster, which no object shows: a lost update is found there. */
+export const sameOutside: Oracle = {
+  name: "same data outside as without faults",
+  judge: () => ({ ended: (end) => (end.faults.some(destroysData) ? undefined : differenceIn(outsideOf, end)) }),
+};
+
+/** How a part of the end differs from that of the run without faults. */
+function differenceIn(part: (state: EndState) => EndState, end: RunEnd): string | undefined {
+  const { reference, unsettled, hasForeignItems } = end;
+  if (reference === undefined || unsettled !== undefined || hasForeignItems) return undefined;
+  const found = differences(part(end.end.state), part(reference.state), reference.chance);
+  return found.length === 0 ? undefined : found.join("\n");
+}
 
 /** Nothing is created or deleted that a run without faults does not. */
 export const sameWork: Oracle = {
@@ -85,7 +91,7 @@ export const operandsIntact: Oracle = {
  * Whether more members lost their data than faults destroyed. The others were the operator's doing, which is
  * not excused.
  */
-function isBeyondRepair(models: readonly ProgramModel[], faults: readonly Fault[]): boolean {
+function isBeyondRepair(models: readonly WorldModel[], faults: readonly Fault[]): boolean {
   const destroyed = faults.filter(destroysData).length;
   return models.some(({ beyondRepair: { membersLost } = { membersLost: Infinity } }) => membersLost <= destroyed);
 }

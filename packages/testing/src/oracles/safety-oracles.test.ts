@@ -1,6 +1,7 @@
 /** Each rule, held against an operator that breaks just this one. */
-import { ConfigMap, PersistentVolumeClaim, Secret } from "@setpoint/api";
+import { ConfigMap, PersistentVolumeClaim, Pod, Secret } from "@setpoint/api";
 import { controller, defineKind, defineOperator, type ReconcileContext, type Stored } from "setpoint";
+import { evictPod } from "setpoint/client";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { explore } from "../explore/explore.ts";
@@ -23,14 +24,18 @@ const claim = PersistentVolumeClaim({
   name: "data",
   spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
 });
-const permissions = [{ apiGroups: [""], resources: ["configmaps", "secrets", "persistentvolumeclaims"], verbs: ["*"] }];
+const pod = Pod({ name: "old", spec: { containers: [{ name: "main", image: "idle" }] } });
+const permissions = [
+  { apiGroups: [""], resources: ["configmaps", "secrets", "persistentvolumeclaims", "pods"], verbs: ["*"] },
+  { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] },
+];
 
 /** The rules that this operator breaks, without any fault. */
 async function broken(reconcile: Reconcile): Promise<readonly string[]> {
   const things = controller(Thing, { owns: [ConfigMap], reconcile });
   const found = await explore({
     subject: defineOperator({ name: "things", controllers: [things], permissions }),
-    worlds: [story("a life", secret, claim, thing, change)],
+    worlds: [story("a life", secret, claim, pod, thing, change)],
     seed: 7,
     faults: [],
     quietMs: 60_000,
@@ -63,6 +68,20 @@ test("a ConfigMap of a cached list that is deleted by its name alone is an alarm
         await client.delete(ConfigMap, { name: metadata.name, namespace: "default" }).catch(() => {});
   });
   expect(rule).toMatch(/^deletes only by UID: DELETE default\/configmaps\/.* names no UID/);
+});
+
+test("a pod that is evicted by its name alone is an alarm, and one that is evicted with its UID is none", async () => {
+  const evictions = (withUid: boolean): Reconcile => {
+    return async ({ spec }, { client }) => {
+      if (spec.value !== "two") return;
+      const key = { name: "old", namespace: "default" };
+      const { uid } = (await client.get(Pod, key)).metadata;
+      await evictPod(client, key, withUid ? { preconditions: { uid } } : {});
+    };
+  };
+  const [rule] = await broken(evictions(false));
+  expect(rule).toMatch(/^deletes only by UID: POST default\/pods\/old\/eviction\S* names no UID/);
+  expect(await broken(evictions(true))).toEqual([]);
 });
 
 test("a secret in another object is an alarm", async () => {

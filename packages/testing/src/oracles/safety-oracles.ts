@@ -1,6 +1,7 @@
 /** Rules about every single request and change of an operator. */
 import { Namespace } from "@setpoint/api";
 import type { ApiRequest, KubeObject, UnstructuredObject } from "@setpoint/apimachinery";
+import { deletionOf } from "../deletion-request.ts";
 import { foreignKey } from "../faults/foreign-key.ts";
 import type { Hop } from "../onlooker.ts";
 import type { Oracle, WorldView } from "./oracle.ts";
@@ -11,7 +12,6 @@ function isOperators({ who, kind }: Hop, view: WorldView): boolean {
 
 /** The parsing border: bodies of requests and answers as far as these rules look into them. */
 interface Body {
-  readonly preconditions?: { readonly uid?: string };
   readonly metadata?: UnstructuredObject["metadata"];
   readonly status?: unknown;
 }
@@ -21,17 +21,18 @@ function bodyOf(value: unknown): Body {
 }
 
 /**
- * An operator deletes every object with the UID that it read, never by name or selector: another object may
- * have that name by now. In a namespace that is being terminated, or is gone, nobody can create one.
+ * An operator deletes and evicts every object with the UID that it read, never by name or selector: another
+ * object may have that name by now. In a namespace that is being terminated, or is gone, nobody can create one.
  */
 export const deletesByUid: Oracle = {
   name: "deletes only by UID",
   judge: (view) => ({
     passed(hop) {
       const { request, what } = hop;
-      if (request?.method !== "DELETE" || !isOperators(hop, view) || isInEndedNamespace(request, view))
-        return undefined;
-      return bodyOf(request.body).preconditions?.uid === undefined
+      if (request === undefined || !isOperators(hop, view)) return undefined;
+      const deletion = deletionOf(request);
+      if (deletion === undefined || isInEndedNamespace(request, view)) return undefined;
+      return deletion.uid === undefined
         ? `${what} names no UID: what has this name now may be another object`
         : undefined;
     },

@@ -124,6 +124,7 @@ export type {
 } from "./manager/manager-options.ts";
 export type { WhyCause, WhyQuery, WhyReport, WhyRun, WhyState, WhyWrite } from "./why/why-report.ts";
 export type { ChangeKind } from "./run/run-record.ts";
+export { checkControllers } from "./manager/check-manager.ts";
 export { startManager } from "./manager/start-manager.ts";
 export { claimUnhandledRejection, releaseHandledRejection } from "./run/context-calls.ts";
 

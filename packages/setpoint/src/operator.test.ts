@@ -50,6 +50,41 @@ test("a cleanup adds the permission to write finalizers", () => {
   expect(rules[0]?.verbs).toEqual(["get", "list", "watch", "patch"]);
 });
 
+function candyWith(spec: z.ZodObject, names: Readonly<Record<string, string>> = {}) {
+  return defineKind({ group: "examples.setpoint.dev", version: "v1", kind: "Candy", spec, ...names });
+}
+
+const reconcile = async (): Promise<void> => {};
+
+test("two definitions of one kind that differ are refused where the operator is defined", () => {
+  const other = controller(candyWith(z.object({ flavor: z.string(), size: z.int() })), { name: "others", reconcile });
+  const first = controller(candyWith(z.object({ flavor: z.string() })), { name: "first", reconcile });
+  expect(() => defineOperator({ name: "candy", controllers: [first, other] })).toThrow(
+    'Cannot define operator "candy": Candy.examples.setpoint.dev is defined twice, and the definitions differ at spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.size; use one defineKind',
+  );
+  const renamed = candyWith(z.object({ flavor: z.string() }), { kind: "Sweet", plural: "candies" });
+  const versioned = candyWith(z.object({ flavor: z.string() }), { version: "v2" });
+  for (const kind of [renamed, versioned])
+    expect(() => defineOperator({ name: "candy", controllers: [first], kinds: [kind] })).toThrow("is defined twice");
+});
+
+test("a kind that was defined twice alike is installed once", () => {
+  const [one, two] = ["one", "two"].map((name) =>
+    controller(candyWith(z.object({ flavor: z.string() })), { name, reconcile }),
+  );
+  if (one === undefined || two === undefined) throw new Error("two controllers");
+  expect(defineOperator({ name: "candy", controllers: [one, two] }).crds()).toHaveLength(1);
+});
+
+test("two controllers of one name, or of one field manager, are refused where the operator is defined", () => {
+  const controllers = [controller(Candy, { reconcile }), controller(Candy, { reconcile })];
+  expect(() => defineOperator({ name: "candy", controllers })).toThrow(
+    'Cannot define operator "candy": two controllers have the name "candy"; give one of them another `name`',
+  );
+  const sharing = ["one", "two"].map((name) => controller(Candy, { name, fieldManager: "sweets", reconcile }));
+  expect(() => defineOperator({ name: "candy", controllers: sharing })).toThrow('have the fieldManager "sweets"');
+});
+
 test("an owned kind that is only created gets no permission to change or delete it", () => {
   const writes = new Map([[ConfigMap, ["create"] as const]]);
   const { rules } = defineOperator({ name: "candy", controllers: [candies], writes });

@@ -1,9 +1,10 @@
 import { groupResource, type KubeObject, SetpointError } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
-import type { ControllerDefinition, WebhookDefinition } from "@setpoint/runtime";
+import { checkControllers, type ControllerDefinition, type WebhookDefinition } from "@setpoint/runtime";
 import type { CrdOptions } from "@setpoint/schema";
 import type { AdmissionPolicy } from "./admission-policy.ts";
 import { dataPolicies, dataRules } from "./data-kinds.ts";
+import { ownKinds } from "./own-kinds.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import type { RunSettings } from "./run-settings.ts";
 import { leaseRules, rulesOf, type WriteVerb } from "./rules-of.ts";
@@ -67,14 +68,15 @@ export interface OperatorInit {
   readonly permissions?: readonly PolicyRule[];
 }
 
-/** A kind that can say its own CustomResourceDefinition. */
-interface KindWithCrd extends KindRef {
-  crd(options?: CrdOptions): KubeObject;
-}
-
-/** Puts controllers together into an operator. */
+/**
+ * Puts controllers together into an operator.
+ *
+ * Errors: `ERR_CONTROLLER_INVALID` for two controllers of one name, `ERR_KIND_TWICE` for two definitions of a
+ * kind that differ, `ERR_WEBHOOK_INVALID` for two definitions of the webhooks of a kind.
+ */
 export function defineOperator(init: OperatorInit): Operator {
-  const kinds = kindsOf(init);
+  checkControllers(`define operator "${init.name}"`, init.controllers);
+  const kinds = ownKinds(init);
   const { webhooks = [], sharded: isSharded = false } = init;
   requireOneEach(init.name, webhooks);
   return {
@@ -106,17 +108,4 @@ function requireOneEach(operator: string, webhooks: readonly WebhookDefinition[]
     }
     seen.add(name);
   }
-}
-
-function kindsOf(init: OperatorInit): readonly KindWithCrd[] {
-  const all = [
-    ...init.controllers.flatMap(({ kind, owns, watches }) => [kind, ...owns, ...watches.map((each) => each.of)]),
-    ...(init.kinds ?? []),
-    ...(init.webhooks ?? []).map(({ kind }) => kind),
-  ];
-  return [...new Set(all)].filter(hasCrd);
-}
-
-function hasCrd(kind: KindRef): kind is KindWithCrd {
-  return "crd" in kind && typeof kind.crd === "function";
 }

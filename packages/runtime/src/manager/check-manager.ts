@@ -3,31 +3,42 @@ import { SetpointError } from "@setpoint/apimachinery";
 import { errControllerInvalid } from "../errors.ts";
 import type { KindCacheOptions } from "../cache/cache-options.ts";
 import { isSameKind } from "../controller/same-kind.ts";
+import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import type { ManagerOptions } from "./manager-options.ts";
 
 export function checkManager(options: ManagerOptions): void {
-  checkNames(options);
-  checkFieldManagers(options);
-  checkOwnedKinds(options);
+  const { name = "setpoint", controllers } = options;
+  const doing = `start manager "${name}"`;
+  checkControllers(doing, controllers);
+  checkOwnedKinds(doing, options);
 }
 
-function checkNames(options: ManagerOptions): void {
+/**
+ * Refuses controllers that cannot work in one process. `doing` says what cannot be done with them. Errors:
+ * `ERR_CONTROLLER_INVALID`.
+ */
+export function checkControllers(doing: string, controllers: readonly ControllerDefinition[]): void {
+  checkNames(doing, controllers);
+  checkFieldManagers(doing, controllers);
+}
+
+function checkNames(doing: string, controllers: readonly ControllerDefinition[]): void {
   const names = new Set<string>();
-  for (const { name } of options.controllers) {
-    if (names.has(name)) refuse(options, `two controllers have the name "${name}"; give one of them another \`name\``);
+  for (const { name } of controllers) {
+    if (names.has(name)) refuse(doing, `two controllers have the name "${name}"; give one of them another \`name\``);
     names.add(name);
   }
 }
 
 /** By the field manager a controller tells which children of an object it has made itself. */
-function checkFieldManagers(options: ManagerOptions): void {
+function checkFieldManagers(doing: string, controllers: readonly ControllerDefinition[]): void {
   const owners = new Map<string, string>();
-  for (const { name, kind, fieldManager } of options.controllers) {
+  for (const { name, kind, fieldManager } of controllers) {
     const id = `${kind.group}/${kind.kind}/${fieldManager}`;
     const other = owners.get(id);
     if (other !== undefined)
       refuse(
-        options,
+        doing,
         `controllers "${other}" and "${name}" of ${kind.kind} both have the fieldManager "${fieldManager}", so that each would delete the other's children; give one of them another \`fieldManager\``,
       );
     owners.set(id, name);
@@ -35,7 +46,7 @@ function checkFieldManagers(options: ManagerOptions): void {
 }
 
 /** What a cache does not show would be made again and again, and never deleted. */
-function checkOwnedKinds(options: ManagerOptions): void {
+function checkOwnedKinds(doing: string, options: ManagerOptions): void {
   const entries = options.caches?.kinds ?? [];
   for (const { name, owns } of options.controllers)
     for (const kind of owns) {
@@ -43,7 +54,7 @@ function checkOwnedKinds(options: ManagerOptions): void {
       const setting = settings.findLast((each) => each !== undefined);
       if (setting !== undefined)
         refuse(
-          options,
+          doing,
           `\`caches\` keeps only a part of ${kind.kind} (${setting}), which controller "${name}" owns; it must see its children whole, so leave the setting out`,
         );
     }
@@ -57,6 +68,6 @@ function partialSetting(entry: KindCacheOptions): string | undefined {
   return transform === undefined ? undefined : "transform";
 }
 
-function refuse({ name = "setpoint" }: ManagerOptions, problem: string): never {
-  throw new SetpointError(errControllerInvalid, `Cannot start manager "${name}": ${problem}`);
+function refuse(doing: string, problem: string): never {
+  throw new SetpointError(errControllerInvalid, `Cannot ${doing}: ${problem}`);
 }

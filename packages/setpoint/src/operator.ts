@@ -76,7 +76,7 @@ export interface OperatorInit {
  */
 export function defineOperator(init: OperatorInit): Operator {
   checkControllers(`define operator "${init.name}"`, init.controllers);
-  const kinds = ownKinds(init);
+  const kinds = ownKinds(init.name, usedKinds(init));
   const { webhooks = [], sharded: isSharded = false } = init;
   requireOneEach(init.name, webhooks);
   return {
@@ -108,4 +108,13 @@ function requireOneEach(operator: string, webhooks: readonly WebhookDefinition[]
     }
     seen.add(name);
   }
+}
+
+/** All kinds that an operator names. */
+function usedKinds({ controllers, kinds = [], webhooks = [] }: OperatorInit): readonly KindRef[] {
+  return [
+    ...controllers.flatMap(({ kind, owns, watches }) => [kind, ...owns, ...watches.map(({ of }) => of)]),
+    ...kinds,
+    ...webhooks.map(({ kind }) => kind),
+  ];
 }

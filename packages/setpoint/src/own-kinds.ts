@@ -2,7 +2,6 @@
 import { deepEqual, groupResource, isJsonObject, type KubeObject, SetpointError } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { CrdOptions } from "@setpoint/schema";
-import type { OperatorInit } from "./operator.ts";
 
 /** A kind that can say its own CustomResourceDefinition. */
 export interface KindWithCrd extends KindRef {
@@ -13,17 +12,12 @@ export interface KindWithCrd extends KindRef {
  * Each kind once, also one that was defined twice with the same schema. Errors: `ERR_KIND_TWICE` for two
  * definitions that differ: only one of them can be installed.
  */
-export function ownKinds(init: OperatorInit): readonly KindWithCrd[] {
-  const all = [
-    ...init.controllers.flatMap(({ kind, owns, watches }) => [kind, ...owns, ...watches.map((each) => each.of)]),
-    ...(init.kinds ?? []),
-    ...(init.webhooks ?? []).map(({ kind }) => kind),
-  ];
+export function ownKinds(operator: string, used: readonly KindRef[]): readonly KindWithCrd[] {
   const kinds: KindWithCrd[] = [];
-  for (const kind of new Set(all.filter(hasCrd))) {
+  for (const kind of new Set(used.filter(hasCrd))) {
     const same = kinds.find((each) => isSameDefinition(each, kind));
     if (same === undefined) kinds.push(kind);
-    else requireEqual(init.name, same, kind);
+    else requireEqual(operator, same, kind);
   }
   return kinds;
 }

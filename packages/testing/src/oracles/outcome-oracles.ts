@@ -33,7 +33,7 @@ export const sameEnd: Oracle = {
   judge: () => ({ ended: (end) => (end.faults.some(leavesMarks) ? undefined : differenceIn(insideOf, end)) }),
 };
 
-/** The same for the data of systems outside of the cluster, which no object shows: a lost update is found there. */
+/** The same for the data of models, such as systems outside of the cluster: no object shows a lost update. */
 export const sameOutside: Oracle = {
   name: "same data outside as without faults",
   judge: () => ({ ended: (end) => (end.faults.some(destroysData) ? undefined : differenceIn(outsideOf, end)) }),

@@ -22,7 +22,8 @@ function bodyOf(value: unknown): Body {
 
 /**
  * An operator deletes and evicts every object with the UID that it read, never by name or selector: another
- * object may have that name by now. In a namespace that is being terminated, or is gone, nobody can create one.
+ * object may have that name by now. In a namespace that is being terminated, or is gone, nobody can create
+ * one.
  */
 export const deletesByUid: Oracle = {
   name: "deletes only by UID",

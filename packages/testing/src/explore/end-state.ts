@@ -42,7 +42,7 @@ const textMax = 100;
 /** A world at rest, as far as its end state needs it. */
 export interface EndedWorld {
   readonly models: readonly WorldModel[];
-  contents(): StorageContents;
+  contents(this: void): StorageContents;
 }
 
 export function endState({ contents, models }: EndedWorld): EndState {

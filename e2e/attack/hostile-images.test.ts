@@ -31,6 +31,7 @@ const name = "registry.example.com/evil:1";
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 beforeEach(() => {
+  rmSync(canary, { recursive: true, force: true });
   mkdirSync(join(canary, "kept"), { recursive: true });
   writeFileSync(join(canary, "kept/secret"), "canary", { mode: 0o600 });
 });

@@ -127,6 +127,7 @@ test("an image whose /var is a link keeps it", () => {
   mkdirSync(skeleton);
   writeSkeleton(bundle({}).layout, skeleton);
   expect(readlinkSync(join(skeleton, "var"))).toBe("usr");
+  expect(lstatSync(join(skeleton, "usr/tmp")).isDirectory()).toBe(true);
 });
 
 test("an image with too many entries is refused", () => {

@@ -84,12 +84,10 @@ interface PlacedMount {
 /** Throws ERR_CONTAINER_CONFIG for mounts that cannot be made. */
 export function ociBundle(spec: ContainerSpec, place: OciPlace): OciBundle {
   const mounts = placedMounts(spec, place);
-  const layout = rootLayout(
-    spec.rootDirectory,
-    mounts
-      .filter(({ target }) => !target.startsWith("/dev/") && target !== "/dev")
-      .map(({ target, mount }) => ({ path: target, isFolder: place.isFolder(mount.source, mount.subPath) })),
-  );
+  const mountPoints = mounts
+    .filter(({ target }) => !target.startsWith("/dev/") && target !== "/dev")
+    .map(({ target, mount }) => ({ path: target, isFolder: place.isFolder(mount.source, mount.subPath) }));
+  const layout = inImage(spec.image, () => rootLayout(spec.rootDirectory, mountPoints));
   return {
     layout,
     staged: mounts.flatMap(({ staged }) => (staged === undefined ? [] : [staged])),

@@ -10,6 +10,7 @@ import { basename, dirname, join } from "node:path/posix";
 import { nodeError } from "../errors.ts";
 import { OpenFolder } from "../host/open-folder.ts";
 import { TreeWalk } from "../host/tree-walk.ts";
+import { resolveInRoot } from "../images/root-path.ts";
 
 /** Folders that programs expect to be able to write to. */
 const ownFolders = [
@@ -56,8 +57,11 @@ export interface RootLayout {
 
 /** How the root is composed of the image at `root` so that each mount point can be mounted on. */
 export function rootLayout(root: string, mountPoints: readonly MountPoint[]): RootLayout {
-  const opened = openedFolders(mountPoints);
-  const replaced = new Set([...mountPoints.map(({ path }) => path), ...sandboxFolders, ...emptyFolders]);
+  const own = placesOf(root, ownFolders);
+  const sandbox = placesOf(root, sandboxFolders);
+  const empty = placesOf(root, emptyFolders);
+  const opened = withParents(own, [...sandbox, ...empty, ...mountPoints.map(({ path }) => path)]);
+  const replaced = new Set([...mountPoints.map(({ path }) => path), ...sandbox, ...empty]);
   const links: (readonly [string, string])[] = [];
   const binds: MountPoint[] = [];
   const layOut = (folder: OpenFolder, at: string): void => {
@@ -74,15 +78,13 @@ export function rootLayout(root: string, mountPoints: readonly MountPoint[]): Ro
   using image = OpenFolder.at(root);
   layOut(image, "/");
   const linked = new Set(links.map(([path]) => path));
-  const folders = [...opened, ...sandboxFolders, ...emptyFolders].filter(
-    (path) => !pathsTo(path).some((each) => linked.has(each)),
-  );
+  const folders = [...opened, ...sandbox, ...empty].filter((path) => !linked.has(path));
   return { folders: [...new Set(folders)].sort(), links, binds, mountPoints };
 }
 
-/** The path and all above it. */
-function pathsTo(path: string): readonly string[] {
-  return path === "/" ? [] : [path, ...pathsTo(dirname(path))];
+/** Where the folders are in this image, in which one above them may be a link. */
+function placesOf(root: string, paths: readonly string[]): readonly string[] {
+  return paths.map((path) => (path === "/" ? path : join(resolveInRoot(root, dirname(path)), basename(path))));
 }
 
 function tooMany(folder: string): Error {
@@ -90,13 +92,10 @@ function tooMany(folder: string): Error {
   return nodeError("ERR_CONTAINER_CONFIG", message);
 }
 
-/**
- * The folders that the container has of its own: those a program may write to and all parents of mount
- * points.
- */
-function openedFolders(mountPoints: readonly MountPoint[]): ReadonlySet<string> {
-  const opened = new Set(ownFolders);
-  for (const { path } of mountPoints) for (let at = dirname(path); at !== "/"; at = dirname(at)) opened.add(at);
+/** The folders that the container has of its own: `own`, and all that are above these and the others. */
+function withParents(own: readonly string[], others: readonly string[]): ReadonlySet<string> {
+  const opened = new Set(own);
+  for (const path of [...own, ...others]) for (let at = dirname(path); at !== "/"; at = dirname(at)) opened.add(at);
   return opened;
 }
 

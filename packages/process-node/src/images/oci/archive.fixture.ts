@@ -11,6 +11,8 @@ export interface FixtureEntry {
   readonly linkname?: string;
   readonly mode?: number;
   readonly uid?: number;
+  readonly mtime?: Date;
+  readonly pax?: Readonly<Record<string, string>>;
 }
 
 /** `l0` leads to `l1` and so on; the last of `count` links leads to `target`. */

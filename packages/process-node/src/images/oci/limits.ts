@@ -1,3 +1,4 @@
+import { entryRefusal } from "./entry-rules.ts";
 import { refusal } from "./refusal.ts";
 
 /**
@@ -66,7 +67,7 @@ export class ArchiveMeter {
     if (++this.#entries > entriesMax) throw refusal(`expected at most ${entriesMax} entries`);
     this.#pathBytes += Buffer.byteLength(path);
     if (this.#pathBytes > pathBytesMax) throw refusal(`expected paths of at most ${pathBytesMax} bytes together`);
-    if (size > fileBytesMax) throw refusal(`it has ${size} bytes: expected at most ${fileBytesMax} for a file`);
+    if (size > fileBytesMax) throw entryRefusal(path, `has ${size} bytes: expected at most ${fileBytesMax} for a file`);
   }
 
   /** For one compressed file that unpacks to at most `bytesMax`. */

@@ -71,8 +71,24 @@ function verify(what: string, expected: string | undefined, found: string): void
 }
 
 async function unpackTar(bytes: AsyncIterable<Buffer>, writer: RootWriter, pace: LoadPace): Promise<void> {
-  for await (const entry of tarEntries(bytes)) {
-    await pace.step();
-    await writer.write(entry);
+  let fault: unknown;
+  const watched = watch(bytes, (error) => (fault = error));
+  try {
+    for await (const entry of tarEntries(watched)) {
+      await pace.step();
+      await writer.write(entry);
+    }
+  } catch (error) {
+    // In the midst of a file, the tar library says no more than that its stream was destroyed.
+    throw fault ?? error;
+  }
+}
+
+async function* watch(bytes: AsyncIterable<Buffer>, onError: (error: unknown) => void): AsyncGenerator<Buffer> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    onError(error);
+    throw error;
   }
 }

@@ -24,7 +24,7 @@ export function linkChain(count: number, target: string): readonly FixtureEntry[
   }));
 }
 
-export function sha256(content: Buffer | string): string {
+export function sha256(content: Uint8Array | string): string {
   return `sha256:${createHash("sha256").update(content).digest("hex")}`;
 }
 

@@ -166,7 +166,7 @@ test("folders cannot be made deeper than the limit by links that begin where oth
   await expect(load(entries)).rejects.toThrow("has more than 256 folders inside each other");
 });
 
-test("links that change while a layer is written are looked at again", async () => {
+test("links that change while a layer is written are followed as they are then", async () => {
   const directory = await load([
     { name: "a/one/file", content: "x" },
     { name: "link", type: "symlink", linkname: "a/one" },

@@ -39,7 +39,7 @@ export const archiveLimits: ArchiveLimits = {
   fileBytesMax: 16 * gibibyte,
   layerBytesMax: 32 * gibibyte,
   bytesMax: 64 * gibibyte,
-  ratioMax: 200,
+  ratioMax: 500,
   ratioFreeBytes: 256 * mebibyte,
   documentBytesMax: 4 * mebibyte,
   layersMax: 500,

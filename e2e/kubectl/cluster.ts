@@ -12,6 +12,8 @@ export const operatorManifests: string = new URL("../../operators/etcd/manifests
 export interface ClusterWithKubectl extends AsyncDisposable {
   readonly url: string;
   readonly kubectl: Kubectl;
+  /** For other programs that read a kubeconfig. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export async function startClusterWithKubectl(): Promise<ClusterWithKubectl> {
@@ -26,5 +28,5 @@ export async function startClusterWithKubectl(): Promise<ClusterWithKubectl> {
   await kubectl.ok(`apply --server-side -f ${operatorManifests}`);
   await kubectl.ok("wait --for=condition=Available deployment/etcd-operator -n setpoint-system --timeout=60s");
   const moved = parts.move();
-  return { url: cluster.url, kubectl, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+  return { url: cluster.url, kubectl, env: kubectl.env, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }

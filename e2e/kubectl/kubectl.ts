@@ -26,13 +26,13 @@ export interface CommandOptions {
 export class Kubectl implements Disposable {
   /** Files for a test's use; removed at the end. */
   readonly folder: string;
-  readonly #env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
 
   constructor(kubeconfig: string) {
     this.folder = mkdtempSync(join(tmpdir(), "setpoint-kubectl-home-"));
     const config = join(this.folder, "kubeconfig");
     writeFileSync(config, kubeconfig, { mode: 0o600 });
-    this.#env = { HOME: this.folder, KUBECONFIG: config, PATH: process.env["PATH"] ?? "" };
+    this.env = { HOME: this.folder, KUBECONFIG: config, PATH: process.env["PATH"] ?? "" };
   }
 
   /** The words of `command` are split at spaces; arguments that hold some follow it. */
@@ -59,7 +59,7 @@ export class Kubectl implements Disposable {
 
   #start(binary: string, command: string, more: readonly string[], options: CommandOptions): Running {
     const { promise, resolve } = Promise.withResolvers<Answer>();
-    const settings = { env: { ...this.#env, ...options.env }, timeout: commandMsMax, maxBuffer: 64 * 1024 * 1024 };
+    const settings = { env: { ...this.env, ...options.env }, timeout: commandMsMax, maxBuffer: 64 * 1024 * 1024 };
     const args = [...command.split(" ").filter((word) => word !== ""), ...more];
     const child = execFile(binary, args, settings, (_, stdout, stderr) =>
       // Killed ones have no code.

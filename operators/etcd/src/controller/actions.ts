@@ -152,8 +152,8 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       const running = await runningOf(seen.givenUp, seen, context);
       if (running !== undefined) return context.requeueAfter(membershipRetryMs, `${running} has not stopped yet`);
       const options = { member, version: versionOf(seen), initialCluster: [member], state: "existing" } as const;
-      const { pinnedImages, certificates, copyImage, cluster } = seen;
-      const pod = forced(memberPod(cluster, { ...options, pinnedImages, trusts: certificates?.trusts }));
+      const { pinnedImages, certificates, copyImage, cluster, hasLoopback } = seen;
+      const pod = forced(memberPod(cluster, { ...options, pinnedImages, hasLoopback, trusts: certificates?.trusts }));
       const isCopied = copyImage !== undefined && !cluster.spec.quorumRecovery.withoutCopy;
       await context.create(isCopied ? copyingFirst(pod, copyImage, token) : pod);
     },
@@ -249,13 +249,13 @@ async function startMember(
   seen: Seen,
   replaces: string | undefined = seen.cluster.status?.slowDisks?.replacing,
 ): Promise<void> {
-  const { cluster, targetVersion, members, certificates, pinnedImages, copyImage, copyToRemove } = seen;
+  const { cluster, targetVersion, members, certificates, pinnedImages, copyImage, copyToRemove, hasLoopback } = seen;
   const volume = memberVolume(cluster, member);
   const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
   // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
   if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
   const pod = memberPod(cluster, {
-    ...{ member, version: targetVersion, initialCluster, state, pinnedImages },
+    ...{ member, version: targetVersion, initialCluster, state, pinnedImages, hasLoopback },
     trusts: certificates?.trusts,
   });
   const avoided = avoidingNode(pod, nodeToAvoid(seen, replaces));

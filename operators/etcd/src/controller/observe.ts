@@ -90,7 +90,7 @@ export async function observe(
   const kept = everybody.filter((member) => !givenUp.includes(member));
   const fencing = observeFencing(cluster, kept, list !== undefined, isRestoring(restore));
   const members = withSilence(cluster, kept, { silence, context, quorum: list !== undefined, fencing });
-  const { servicesToApply, serviceTaken } = observeServices(cluster, context);
+  const { servicesToApply, serviceTaken, hasLoopback } = observeServices(cluster, context);
   const { targetVersion, versionRefusal } = observeVersion(cluster, members, context.host.clock.now());
   const diskHealth = await observeMetrics(cluster, pods, list !== undefined, {
     disks,
@@ -114,6 +114,7 @@ export async function observe(
     roundTrip,
     servicesToApply,
     serviceTaken,
+    hasLoopback,
     targetVersion,
     versionRefusal,
     closed: closedWindow(cluster, context.host.clock.now()),
@@ -341,15 +342,23 @@ function needsBudget(cluster: EtcdCluster, context: ReconcileContext): boolean {
 function observeServices(
   cluster: EtcdCluster,
   context: ReconcileContext,
-): Pick<Seen, "servicesToApply" | "serviceTaken"> {
+): Pick<Seen, "servicesToApply" | "serviceTaken" | "hasLoopback"> {
   const servicesToApply: string[] = [];
+  let hasLoopback = false;
   for (const role of serviceRoles) {
     const name = role.nameOf(cluster.metadata.name ?? "");
     const present = context.get(Service, name, cluster.metadata.namespace);
-    if (present !== undefined && !isOurs(present, cluster)) return { servicesToApply: [], serviceTaken: name };
+    if (present !== undefined && !isOurs(present, cluster))
+      return { servicesToApply: [], serviceTaken: name, hasLoopback };
     if (present === undefined || !isAsWanted(present, cluster, role)) servicesToApply.push(name);
+    hasLoopback ||= isOutsideOfLoopback(present?.spec?.clusterIP);
   }
-  return { servicesToApply };
+  return { servicesToApply, hasLoopback };
+}
+
+/** Services have addresses of the loopback network where pods have them too. */
+function isOutsideOfLoopback(clusterIP: string | undefined): boolean {
+  return clusterIP !== undefined && clusterIP !== "" && clusterIP !== "None" && !clusterIP.startsWith("127.");
 }
 
 function isOurs(service: Service, cluster: EtcdCluster): boolean {

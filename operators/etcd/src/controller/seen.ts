@@ -89,6 +89,8 @@ export interface Seen {
   readonly servicesToApply: readonly string[];
   /** What is due for the certificates; undefined without TLS. */
   readonly certificates?: CertificateReport | undefined;
+  /** Pods have loopback addresses of their own, as everywhere but on a node whose pods share the host's. */
+  readonly hasLoopback: boolean;
   /** A Service of our name that another owner has. */
   readonly serviceTaken?: string | undefined;
   /** Images in place of the usual ones, by version. */

@@ -141,6 +141,7 @@ export function seen(members: readonly SeenMember[], overrides: Partial<Seen> = 
     clusterIds: ["c1"],
     targetVersion: target,
     servicesToApply: [],
+    hasLoopback: true,
     pinnedImages: new Map(),
     ...overrides,
   };

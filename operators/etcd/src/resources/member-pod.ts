@@ -48,6 +48,8 @@ export interface MemberPodOptions {
   readonly initialCluster: readonly string[];
   readonly state: "new" | "existing";
   readonly pinnedImages: PinnedImages;
+  /** The pod's loopback address is its own: a forwarded port ends there. */
+  readonly hasLoopback: boolean;
   /** The IDs of the authorities that the member trusts from its start. */
   readonly trusts?: readonly string[] | undefined;
 }
@@ -169,8 +171,8 @@ function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonl
     name: member,
     "data-dir": `${dataPath}/member-data`,
     "listen-peer-urls": `${scheme}://$(POD_IP):${peerPort}`,
-    "listen-client-urls": `${scheme}://$(POD_IP):${clientPort}`,
-    "listen-metrics-urls": `http://$(POD_IP):${metricsPort}`,
+    "listen-client-urls": listenUrls(scheme, clientPort, options),
+    "listen-metrics-urls": listenUrls("http", metricsPort, options),
     "initial-advertise-peer-urls": peerUrl(member, cluster),
     "advertise-client-urls": clientUrl(member, cluster),
     "initial-cluster": initialCluster.map((each) => `${each}=${peerUrl(each, cluster)}`).join(","),
@@ -183,6 +185,10 @@ function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonl
   return Object.entries({ ...history, ...tunedOptions(cluster), ...chosen, ...own }).map(
     ([option, value]) => `--${option}=${value}`,
   );
+}
+
+function listenUrls(scheme: string, port: number, { hasLoopback }: MemberPodOptions): string {
+  return ["$(POD_IP)", ...(hasLoopback ? ["127.0.0.1"] : [])].map((host) => `${scheme}://${host}:${port}`).join(",");
 }
 
 /** Where a member serves its metrics. */

@@ -13,7 +13,7 @@ const added = ["not-ready", "unreachable"].map((name) => ({
 /** As the server stores it: with what it adds to every pod, and a missing request taken from the limit. */
 function podWith(spec: Spec = {}): Pod {
   const options = { version: "3.5.16", initialCluster: ["a"], state: "new", pinnedImages: new Map() } as const;
-  const pod = memberPod(cluster(spec), { member: "a", ...options });
+  const pod = memberPod(cluster(spec), { member: "a", hasLoopback: true, ...options });
   const containers = (pod.spec?.containers ?? []).map((each) => {
     const { limits, requests } = each.resources ?? {};
     return limits === undefined ? each : { ...each, resources: { limits, requests: { ...limits, ...requests } } };

@@ -13,6 +13,7 @@ const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
 const answerMsMax = 10_000;
 const connectionFailed = "ERR_CONNECTION_FAILED";
 const unexpectedAnswer = "ERR_UNEXPECTED_ANSWER";
+const tokenHint = ', as in --token "$(kubectl create token ACCOUNT)"; docs/why.md shows how to make the account';
 
 /**
  * The report of the operator at `url`; without one, those of all operators on this machine that know the
@@ -61,6 +62,14 @@ export async function askPod(
   }
 }
 
+/** An operator with a certificate of its own is there, but nobody vouches for it. */
+function reasonOf(error: unknown): string {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  if (/CERT|SIGNATURE|ISSUER/.test(String(cause?.code)))
+    return "no authority that this machine trusts has signed its certificate; ask through a forwarded port: use --pod NAMESPACE/NAME";
+  return "no operator listens there; use --pod NAMESPACE/NAME for one in a cluster";
+}
+
 async function fetchWhy(url: string, query: Query, token: string | undefined): Promise<WhyReport> {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw new SetpointError(usageError, `Cannot use --url ${url}: expected an address such as ${urlOf(statusPort)}`);
@@ -70,15 +79,16 @@ async function fetchWhy(url: string, query: Query, token: string | undefined): P
   try {
     response = await fetch(address, { headers, signal: AbortSignal.timeout(answerMsMax) });
   } catch (cause) {
-    throw new SetpointError(
-      connectionFailed,
-      `Cannot ask the operator at ${address.origin}: no operator listens there; use --pod NAMESPACE/NAME for one in a cluster`,
-      { cause },
-    );
+    throw new SetpointError(connectionFailed, `Cannot ask the operator at ${address.origin}: ${reasonOf(cause)}`, {
+      cause,
+    });
   }
   const text = await response.text();
   if (!response.ok)
-    throw new SetpointError(unexpectedAnswer, `${text.trim()} (${response.status} from ${address.origin})`);
+    throw new SetpointError(
+      unexpectedAnswer,
+      `Cannot ask the operator at ${address.origin}: ${response.status} ${text.trim()}${response.status === 401 ? tokenHint : ""}`,
+    );
   // The parsing border: our own status server's answer.
   return JSON.parse(text) as WhyReport;
 }

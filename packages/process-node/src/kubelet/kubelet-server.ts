@@ -32,8 +32,8 @@ export interface KubeletServerOptions {
   readonly access: RequestAccess;
   readonly findPod: (namespace: string, name: string) => PodWorker | undefined;
   readonly podDirectory: (podUid: string) => string;
-  /** Into the pod network. */
-  readonly connect: PodNetwork["connect"];
+  /** To a program in a pod. */
+  readonly connectInside: PodNetwork["connectInside"];
 }
 
 const connectionsMax = 256;
@@ -188,9 +188,8 @@ export class KubeletServer implements AsyncDisposable {
   }
 
   #portForward({ request, socket, head }: Upgrade, pod: PodWorker | undefined, query: URLSearchParams): void {
-    const podIP = pod?.podIP;
-    if (podIP === undefined) return refuse(socket, 404, "the pod has no address on this node");
-    const connect: ConnectToPort = (port) => this.#options.connect(podIP, port);
+    if (pod?.podIP === undefined) return refuse(socket, 404, "the pod has no address on this node");
+    const connect: ConnectToPort = (port) => this.#options.connectInside(pod.uid, port);
     if (isSpdy(request)) return upgradeToSpdy({ request, socket, head }, connect);
     const offered = listOf(request.headers["sec-websocket-protocol"]);
     const protocol = portForwardProtocols.find((each) => offered.includes(each));

@@ -13,6 +13,7 @@ export function fixedNetwork(nodeAddress: string, podAddress: string): PodNetwor
     attach: async () => {},
     detach: async () => {},
     connect: connectOnHost,
+    connectInside: (_podUid, ...to) => connectOnHost(podAddress, ...to),
     inject: () => Promise.reject(new Error("no faults here")),
   };
 }

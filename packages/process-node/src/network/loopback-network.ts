@@ -20,6 +20,7 @@ export async function createLoopbackNetwork(options: AddressBlockOptions): Promi
     attach: async () => {},
     detach: async () => {},
     connect: connectOnHost,
+    connectInside: (podUid, ...to) => connectOnHost(block.addressOf(podUid), ...to),
     inject: ({ kind }) =>
       Promise.reject(
         nodeError(

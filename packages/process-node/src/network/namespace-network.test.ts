@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { holdNamespace, readHolder } from "./namespace-holder.ts";
 import { askFromHost, apiAddress, missing, NetworkWorld, readAll, TestPod } from "./namespace.fixture.ts";
 import { createNamespaceNetwork } from "./namespace-network.ts";
+import { PodSockets } from "./pod-sockets.ts";
 import { policyRules } from "./policy-rules.ts";
 import { serviceRules } from "./service-rules.ts";
 import { createServiceTable } from "./service-table.ts";
@@ -36,6 +37,16 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
     await expect(world.network.connect(pod("web").address, 9)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
+  test("a program that listens on the pod's loopback address alone is reached from inside, as for port-forward", async () => {
+    await pod("web").serve(9090, "inside", "127.0.0.1");
+    await expect(world.network.connect(pod("web").address, 9090)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    const inside = (uid: string) => world.network.connectInside(uid, 9090);
+    expect(await readAll(await inside("web"))).toBe("inside 127.0.0.1");
+    expect(await readAll(await inside("web"))).toBe("inside 127.0.0.1");
+    await expect(inside("other")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    await expect(inside("nobody")).rejects.toMatchObject({ code: "ERR_NETWORK" });
+  });
+
   test("attaching a pod again changes nothing, and a lost interface comes back", async () => {
     await world.network.attach("web", pod("web").holderPid);
     expect(await pod("other").ask(pod("web").address, 8080)).toBe(`web ${pod("other").address}`);
@@ -49,11 +60,13 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
     const moved = await world.pod("moved");
     onTestFinished(() => moved[Symbol.asyncDispose]());
     const { namespace, sockets } = world.cluster;
+    await using podSockets = new PodSockets(systemClock);
     const next = await createNamespaceNetwork({
       file: join(world.folder, "moved.json"),
       claim: async (address) => address !== "127.64.0.1",
       namespace,
       sockets,
+      podSockets,
       ensureRules: () => world.update(),
     });
     await next.attach("moved", moved.holderPid);

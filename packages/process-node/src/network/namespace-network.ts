@@ -5,6 +5,7 @@
  * of one node.
  */
 import { messageOf } from "@setpoint/apimachinery";
+import { nodeError } from "../errors.ts";
 import { type AddressBlock, type AddressBlockOptions, blockBits, claimAddressBlock } from "./address-block.ts";
 import { gatewayAddress } from "./base-rules.ts";
 import { injectFault } from "./inject-fault.ts";
@@ -12,11 +13,13 @@ import type { NetworkNamespace } from "./namespace-holder.ts";
 import type { NamespaceSockets } from "./namespace-sockets.ts";
 import { interfaceName, nodeAddressInside, podNetworkAddress } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-network.ts";
+import type { PodSockets } from "./pod-sockets.ts";
 import { readIn, runIn } from "./run-in-namespace.ts";
 
 export interface NamespaceNetworkOptions extends AddressBlockOptions {
   readonly namespace: NetworkNamespace;
   readonly sockets: NamespaceSockets;
+  readonly podSockets: PodSockets;
   /** Resolves when the rules for the pod's address are in force: before that it gets no interface. */
   readonly ensureRules: () => Promise<void>;
 }
@@ -85,11 +88,19 @@ class NamespaceNetwork implements PodNetwork {
 
   async detach(podUid: string): Promise<void> {
     this.#attached.delete(podUid);
+    await this.#options.podSockets.forget(podUid);
     if (this.#block.has(podUid)) await this.#remove(this.addressOf(podUid));
   }
 
   connect(address: string, port: number, signal?: AbortSignal): ReturnType<PodNetwork["connect"]> {
     return this.#options.sockets.connect(address, port, signal);
+  }
+
+  async connectInside(podUid: string, port: number, signal?: AbortSignal): ReturnType<PodNetwork["connectInside"]> {
+    const holderPid = this.#attached.get(podUid);
+    if (holderPid === undefined) throw nodeError("ERR_NETWORK", "Cannot connect to the pod: it has no network yet");
+    const { namespace, podSockets } = this.#options;
+    return podSockets.connect(podUid, { holderPid, isRootless: namespace.isRootless }, port, signal);
   }
 
   inject(fault: Parameters<PodNetwork["inject"]>[0]): Promise<AsyncDisposable> {

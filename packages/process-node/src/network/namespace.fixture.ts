@@ -11,6 +11,7 @@ import { createNamespaceNetwork } from "./namespace-network.ts";
 import { NamespaceSockets } from "./namespace-sockets.ts";
 import { NodeRules } from "./node-rules.ts";
 import type { PodNetwork } from "./pod-network.ts";
+import { PodSockets } from "./pod-sockets.ts";
 import { applyRules } from "./run-in-namespace.ts";
 
 /** Why there can be no such network here; empty when there can. */
@@ -49,6 +50,7 @@ export class NetworkWorld implements AsyncDisposable {
       claim: async () => true,
       namespace,
       sockets,
+      podSockets: world.#parts.use(new PodSockets(systemClock)),
       ensureRules: () => world.update(),
     });
     return world;
@@ -98,8 +100,8 @@ export class TestPod implements AsyncDisposable {
   }
 
   /** Answers every connection with the text and the client's address. */
-  async serve(port: number, text: string): Promise<void> {
-    const server = await this.sockets.listen("0.0.0.0", port);
+  async serve(port: number, text: string, address = "0.0.0.0"): Promise<void> {
+    const server = await this.sockets.listen(address, port);
     this.#servers.add(server);
     server.removeAllListeners("connection");
     server.on("connection", (socket: Socket) => {

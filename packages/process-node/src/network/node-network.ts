@@ -13,6 +13,7 @@ import { NamespaceSockets } from "./namespace-sockets.ts";
 import { NodeRules } from "./node-rules.ts";
 import { hostAddress, nodeAddressInside } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-network.ts";
+import { PodSockets } from "./pod-sockets.ts";
 import { policyRules } from "./policy-rules.ts";
 import { podAddress, type PodAddress } from "./policy-table.ts";
 import { applyRules } from "./run-in-namespace.ts";
@@ -77,6 +78,7 @@ async function createSeparateNetwork(
     ...addresses,
     namespace,
     sockets,
+    podSockets: stack.use(new PodSockets(host.clock)),
     async ensureRules() {
       await synced;
       await rules.ensure();

@@ -37,6 +37,12 @@ export interface PodNetwork {
   /** A TCP connection into the pod network; rejects when it is refused or the signal is aborted. */
   connect(address: string, port: number, signal?: AbortSignal): Promise<Socket>;
   /**
+   * A TCP connection to a program that listens on the pod's loopback address, as `kubectl port-forward` makes
+   * one; on the loopback network, where pods share that address, to the pod's own. Rejects like `connect`, and
+   * when the pod has no network.
+   */
+  connectInside(podUid: string, port: number, signal?: AbortSignal): Promise<Socket>;
+  /**
    * Injects a fault until it is disposed. Throws `ERR_NETWORK_FAULT` with the reason when this host cannot
    * inject it.
    */

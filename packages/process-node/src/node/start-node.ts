@@ -54,7 +54,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const kubelet: KubeletServer = parts.use(
     createKubelet(options, host, client, folders, {
       findPod: (...pod) => pods.find(...pod),
-      connect: (...to) => network.connect(...to),
+      connectInside: (...to) => network.connectInside(...to),
     }),
   );
   const nodeNetwork: NodeNetwork = parts.use(
@@ -153,7 +153,7 @@ function createKubelet(
   { clock, log }: Host,
   client: Client,
   folders: NodeFolders,
-  pods: Pick<KubeletServerOptions, "connect" | "findPod">,
+  pods: Pick<KubeletServerOptions, "connectInside" | "findPod">,
 ): KubeletServer {
   const access = new RequestAccess(clock, client, name);
   return new KubeletServer({ clock, log, tls, clientCaPem, access, podDirectory: (uid) => folders.pod(uid), ...pods });

@@ -121,6 +121,19 @@ test("24 2.7: several operators on a desk answer on a port each", async () => {
   expect(lines.join("")).not.toContain("the port is taken");
 });
 
+test("an operator on a desk logs the port that it got when it was asked for any free one", async () => {
+  const lines: string[] = [];
+  const host = systemHost({ write: (line) => lines.push(line) });
+  const client = createClient({ send: () => Promise.reject(new Error("nobody is asked")) }, host);
+  await using _status = await serveProcessStatus({
+    ...{ manager, host, client, logLevel: new LogLevelControl(), inPod: false, debug: false, metricsAccess: "open" },
+    port: 0,
+  });
+  const { message, port } = JSON.parse(lines[0] ?? "{}") as { readonly message?: string; readonly port?: number };
+  expect(message).toBe("Status is served");
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { connection: "close" } })).status).toBe(200);
+});
+
 test("in a pod metrics are for whom the server knows, and no token is asked for without TLS", async () => {
   const [port, tlsPort] = [await freePort(), await freePort()];
   const statusOf = async (path: string, token?: string): Promise<number> => {

@@ -100,7 +100,9 @@ async function listen(
 ): Promise<StatusServer | undefined> {
   try {
     const status = await serveStatus(server);
-    if (deskPorts.indexOf(server.port) > 0) host.log.info("Status is served", { port: server.port });
+    // In a pod the manifests name the port.
+    if (server.isLoopback === true && status.port !== statusPort)
+      host.log.info("Status is served", { port: status.port });
     return status;
   } catch (error) {
     if (isNeeded || (error as { readonly syscall?: unknown }).syscall !== "listen") throw error;

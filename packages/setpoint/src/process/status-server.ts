@@ -62,7 +62,7 @@ const texts: Readonly<Record<Exclude<AccessDecision, "allowed">, readonly [numbe
   busy: [503, "The API server could not say who you are; try again\n"],
   "needs TLS": [
     403,
-    `Forbidden: here anybody could read your token on its way; ask at port ${metricsPort}, with TLS\n`,
+    `Forbidden: other programs on the network could read a token sent to this address; ask through a forwarded port (setpoint why --pod NAMESPACE/NAME, or kubectl port-forward), or with TLS at port ${metricsPort}\n`,
   ],
 };
 

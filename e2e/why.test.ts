@@ -2,20 +2,14 @@
  * `setpoint why` as docs/why.md shows it: the commands of the page are run by a shell, against `setpoint up`
  * with the etcd operator in a pod, and beside an operator on the desk.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findBinary } from "./kubectl/binaries.ts";
 import { type ClusterWithKubectl, startClusterWithKubectl } from "./kubectl/cluster.ts";
 import { etcd } from "./kubectl/manifests.ts";
+import { blocksOf, runScript, setpointProgram } from "./kubectl/page-commands.ts";
 
-const setpoint = new URL("../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
 const candy = new URL("../examples/candy/candy.ts", import.meta.url).pathname;
-const page = readFileSync(new URL("../docs/why.md", import.meta.url), "utf8");
-/** The commands of the page, a block each. */
-const [makeAccount = "", askPod = "", askForwarded = ""] = [...page.matchAll(/```sh\n(.*?)```/gs)].map(
-  ([, block = ""]) => block,
-);
+const [makeAccount = "", askPod = "", askForwarded = ""] = blocksOf("why.md");
 
 let cluster: ClusterWithKubectl;
 const operators: ChildProcess[] = [];
@@ -30,18 +24,7 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-/** Both outputs of a script in which `setpoint` and `kubectl` are commands. */
-function shell(script: string): Promise<string> {
-  const { kubectl, env } = cluster;
-  kubectl.file("setpoint", `#!/bin/sh\nexec ${process.execPath} ${setpoint} "$@"\n`, 0o755);
-  kubectl.file("kubectl", `#!/bin/sh\nexec ${findBinary("kubectl")} "$@"\n`, 0o755);
-  // What a script starts in the background ends with it.
-  const whole = `set -eu\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n${script}`;
-  const options = { env: { ...env, PATH: `${kubectl.folder}:${env["PATH"]}` }, timeout: 60_000 };
-  return new Promise((resolve) => {
-    execFile("bash", ["-c", whole], options, (_, stdout, stderr) => resolve(`${stdout}${stderr}`));
-  });
-}
+const shell = (script: string): Promise<string> => runScript(cluster, script);
 
 test("the page has the three blocks that are run here", () => {
   expect(makeAccount).toContain("kubectl create clusterrole why");
@@ -88,7 +71,7 @@ test("an operator on the desk is found at its port, and at the one that its log 
 
 /** Starts an operator beside the cluster, and resolves with its log when it is ready. */
 async function runOnDesk(...flags: readonly string[]): Promise<() => string> {
-  const operator = spawn(process.execPath, [setpoint, "run", candy, ...flags], {
+  const operator = spawn(process.execPath, [setpointProgram, "run", candy, ...flags], {
     env: cluster.env,
     stdio: ["ignore", "pipe", "pipe"],
   });

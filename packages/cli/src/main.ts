@@ -5,6 +5,7 @@ import { usageError, type Command, type Output } from "./command.ts";
 import { accept } from "./commands/accept.ts";
 import { build } from "./commands/build.ts";
 import { bundle } from "./commands/bundle.ts";
+import { connect } from "./commands/connect.ts";
 import { create } from "./commands/create.ts";
 import { dashboard } from "./commands/dashboard.ts";
 import { dev } from "./commands/dev.ts";
@@ -36,6 +37,7 @@ const commands: readonly Command[] = [
   dev,
   plan,
   why,
+  connect,
   accept,
   record,
   replay,

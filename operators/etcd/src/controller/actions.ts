@@ -15,7 +15,7 @@ import { avoidingNode } from "../resources/avoided-node.ts";
 import { copyingFirst, removingCopies } from "../resources/survivor-copy.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
-import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
+import { isOutsideOfLoopback, restoration, serviceRoles, wantedService } from "../resources/services.ts";
 import type { EtcdConnections } from "./connections.ts";
 import { type Actions, recheckMs } from "./etcd-step.ts";
 import { isFenced, needsQuorum } from "./plan-fencing.ts";
@@ -44,17 +44,19 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
 
     restoreRootSecret: (_, context, seen) => connections.restoreRoot(seen, context),
 
-    applyServices: (_, context, seen) => applyServices(context, seen),
+    applyServices: async (_, context, seen) => void (await applyServices(context, seen)),
 
     startMember: (args, context, seen) => startMember(args, context, seen),
 
     // One after another: when the server refuses one, no other is in flight, and the next pass plans the
     // rest.
     async startFounders({ members, initialCluster }, context, seen) {
-      await applyServices(context, seen);
+      const applied = await applyServices(context, seen);
+      // Before its first Service a cluster does not show whether pods have loopback addresses of their own.
+      const hasLoopback = seen.hasLoopback || applied.some(isOutsideOfLoopback);
       const [first, ...others] = members;
       const start = (member: string): Promise<void> =>
-        startMember({ member, initialCluster, state: "new" }, context, seen);
+        startMember({ member, initialCluster, state: "new" }, context, { ...seen, hasLoopback });
       if (first !== undefined) await start(first);
       try {
         for (const member of others) await start(member);
@@ -231,16 +233,18 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
 async function applyServices(
   { apply, get, patch }: ReconcileContext,
   { cluster, servicesToApply }: Seen,
-): Promise<void> {
+): Promise<readonly Service[]> {
+  const applied: Service[] = [];
   for (const role of serviceRoles) {
     const wanted = wantedService(cluster, role);
     const { name = "", namespace } = wanted.metadata;
     if (!servicesToApply.includes(name)) continue;
     const present = get(Service, name, namespace);
-    if (present === undefined) await apply(wanted);
+    if (present === undefined) applied.push(await apply(wanted));
     // The list of ports is written as a whole, so nothing may have changed since it was read.
     else await patch(present, restoration(present, wanted), { unchanged: true });
   }
+  return applied;
 }
 
 async function startMember(

@@ -24,7 +24,7 @@ import { wantsAuthentication } from "../resources/root-login.ts";
 import { askAuthentication, askPositions, askQuorum } from "./ask-members.ts";
 import { withTlsMode } from "../resources/tls.ts";
 import { isRetained } from "../resources/retained-volumes.ts";
-import { isAsWanted, serviceRoles } from "../resources/services.ts";
+import { isAsWanted, isOutsideOfLoopback, serviceRoles } from "../resources/services.ts";
 import { observeRestore, withRestoredStatus } from "./restore-view.ts";
 import type { EtcdConnections } from "./connections.ts";
 import { podVersion } from "../resources/member-image.ts";
@@ -351,14 +351,9 @@ function observeServices(
     if (present !== undefined && !isOurs(present, cluster))
       return { servicesToApply: [], serviceTaken: name, hasLoopback };
     if (present === undefined || !isAsWanted(present, cluster, role)) servicesToApply.push(name);
-    hasLoopback ||= isOutsideOfLoopback(present?.spec?.clusterIP);
+    hasLoopback ||= isOutsideOfLoopback(present);
   }
   return { servicesToApply, hasLoopback };
-}
-
-/** Services have addresses of the loopback network where pods have them too. */
-function isOutsideOfLoopback(clusterIP: string | undefined): boolean {
-  return clusterIP !== undefined && clusterIP !== "" && clusterIP !== "None" && !clusterIP.startsWith("127.");
 }
 
 function isOurs(service: Service, cluster: EtcdCluster): boolean {

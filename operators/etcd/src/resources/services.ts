@@ -42,6 +42,12 @@ export function wantedService(cluster: EtcdCluster, { nameOf, ports, rest }: Ser
   });
 }
 
+/** Services have addresses of the loopback network where pods have them too. */
+export function isOutsideOfLoopback(service: Service | undefined): boolean {
+  const { clusterIP = "" } = service?.spec ?? {};
+  return clusterIP !== "" && clusterIP !== "None" && !clusterIP.startsWith("127.");
+}
+
 /** Compares what we set; the rest of a Service belongs to the server and to others. */
 export function isAsWanted({ metadata, spec }: Service, cluster: EtcdCluster, role: ServiceRole): boolean {
   const { name } = cluster.metadata;

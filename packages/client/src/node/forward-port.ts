@@ -70,20 +70,31 @@ export interface PortForward extends AsyncDisposable {
   readonly localPort: number;
 }
 
-/** The pod's port to forward, and the local port to listen on. */
-export interface ForwardPortOptions extends PodPortOptions {
+/** Where to listen on this machine's loopback, and where each connection goes. */
+export interface ForwardConnectionsOptions {
   /** Default: any that is free. */
   readonly localPort?: number;
+  /** Opens the other end of one connection. The signal is aborted when the port is no longer forwarded. */
+  readonly open: (signal: AbortSignal) => Promise<Duplex>;
   /** Told when a connection cannot be made or breaks. */
   readonly onError?: (error: unknown) => void;
+  readonly signal?: AbortSignal;
 }
 
+/** The pod's port to forward, and the local port to listen on. */
+export interface ForwardPortOptions extends PodPortOptions, Omit<ForwardConnectionsOptions, "open"> {}
+
 /** Listens on this machine's loopback and gives every connection one of its own to the pod. */
-export async function forwardPort(options: ForwardPortOptions): Promise<PortForward> {
+export function forwardPort(options: ForwardPortOptions): Promise<PortForward> {
+  return forwardConnections({ ...options, open: (signal) => connectToPod({ ...options, signal }) });
+}
+
+/** Listens on this machine's loopback and joins every connection with one that `open` makes. */
+export async function forwardConnections(options: ForwardConnectionsOptions): Promise<PortForward> {
   const ending = new AbortController();
   const server = createServer((local) => {
     local.on("error", () => undefined);
-    void bridge(local, { ...options, signal: ending.signal });
+    void bridge(local, options, ending.signal);
   });
   const open = new Set<{ destroy(): void }>();
   server.on("connection", (local) => {
@@ -102,18 +113,23 @@ export async function forwardPort(options: ForwardPortOptions): Promise<PortForw
   return { localPort: port, [Symbol.asyncDispose]: stop };
 }
 
-/** Joins one connection of this machine with one of its own to the pod. */
-async function bridge(local: Socket, options: ForwardPortOptions): Promise<void> {
+/** Joins one connection of this machine with one of its own to the other end. */
+async function bridge(local: Socket, { open, onError }: ForwardConnectionsOptions, ending: AbortSignal): Promise<void> {
+  // A client that is gone waits for nobody.
+  const gone = new AbortController();
+  local.once("close", () => gone.abort(new Error("the client has closed the connection")));
+  const signal = AbortSignal.any([ending, gone.signal]);
   try {
-    const remote = await connectToPod(options);
+    const remote = await open(signal);
     remote.on("error", (error) => {
-      options.onError?.(error);
+      onError?.(error);
       local.destroy();
     });
+    if (local.destroyed) return void remote.destroy();
     local.once("close", () => remote.destroy());
     local.pipe(remote, { end: false }).pipe(local);
   } catch (error) {
-    options.onError?.(error);
+    if (!signal.aborted) onError?.(error);
     local.destroy();
   }
 }

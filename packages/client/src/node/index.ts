@@ -26,5 +26,5 @@ export { proxyOfEnvironment } from "./proxy.ts";
 // what runs in pods
 export type { AttachOptions, ExecOptions, ExecResult } from "./exec-in-pod.ts";
 export { attachToPod, execInPod } from "./exec-in-pod.ts";
-export type { ForwardPortOptions, PodPortOptions, PortForward } from "./forward-port.ts";
-export { connectToPod, forwardPort } from "./forward-port.ts";
+export type { ForwardConnectionsOptions, ForwardPortOptions, PodPortOptions, PortForward } from "./forward-port.ts";
+export { connectToPod, forwardConnections, forwardPort } from "./forward-port.ts";

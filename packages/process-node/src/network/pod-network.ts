@@ -38,8 +38,8 @@ export interface PodNetwork {
   connect(address: string, port: number, signal?: AbortSignal): Promise<Socket>;
   /**
    * A TCP connection to a program that listens on the pod's loopback address, as `kubectl port-forward` makes
-   * one; on the loopback network, where pods share that address, to the pod's own. Rejects like `connect`, and
-   * when the pod has no network.
+   * one; on the loopback network, where pods share that address, to the pod's own. Rejects like `connect`,
+   * and when the pod has no network.
    */
   connectInside(podUid: string, port: number, signal?: AbortSignal): Promise<Socket>;
   /**

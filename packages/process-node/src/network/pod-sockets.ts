@@ -11,7 +11,7 @@ import { NamespaceSockets } from "./namespace-sockets.ts";
 
 /** A helper takes some 40 MB. */
 const podsMax = 16;
-/** Somebody who asks once mostly asks again. */
+/** A client that connects once mostly connects again. */
 const idleMs = 10_000;
 
 interface PodHelper {

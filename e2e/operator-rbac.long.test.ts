@@ -9,6 +9,7 @@ import {
   Backup,
   BackupPlan,
   BackupStore,
+  dataLabels,
   Operation,
   Restore,
   RestoreDrill,
@@ -132,7 +133,11 @@ async function backUpAndRestore(world: World, model: EtcdModel): Promise<void> {
   const retention = { keepLast: 1 };
   model.mayStopAll = true;
   await world.apply(
-    PersistentVolumeClaim({ name: "vault", spec: { accessModes: ["ReadWriteOnce"], resources: storage } }),
+    PersistentVolumeClaim({
+      name: "vault",
+      labels: { [dataLabels.backupStore]: "true" },
+      spec: { accessModes: ["ReadWriteOnce"], resources: storage },
+    }),
   );
   await world.apply(BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }));
   await world.apply(

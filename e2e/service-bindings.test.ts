@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Deployment, Pod, Secret } from "@setpoint/api";
 import { startCluster } from "@setpoint/cli";
 import { type Client, createClient } from "@setpoint/client";
-import { ServiceBinding, WorkloadBinding } from "@setpoint/data-service";
+import { dataLabels, ServiceBinding, WorkloadBinding } from "@setpoint/data-service";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { applyFile } from "../examples/etcd/install.ts";
 import { buildOperatorImage, operatorImage } from "../tools/image/operator-image.ts";
@@ -49,7 +49,11 @@ function reader(name: string, folders: readonly string[]): Deployment {
 }
 
 const login = (name: string): Secret =>
-  Secret({ name, namespace, type: "servicebinding.io/test", stringData: { type: "test", token: `token of ${name}` } });
+  Secret({
+    ...{ name, namespace, type: "servicebinding.io/test" },
+    labels: { [dataLabels.workloadBinding]: "true" },
+    stringData: { type: "test", token: `token of ${name}` },
+  });
 
 const templateOf = async (name: string): Promise<string> =>
   JSON.stringify((await client.get(Deployment, { name, namespace })).spec?.template);

@@ -1,9 +1,20 @@
 /**
- * A service account that may only create EtcdClusters, in a namespace that enforces the level `restricted`.
+ * A service account that may create EtcdClusters and the kinds of backups, and nothing else, in a namespace
+ * that enforces the level `restricted`.
  */
-import { Namespace, Pod, Role, RoleBinding, Service, ServiceAccount } from "@setpoint/api";
+import {
+  Namespace,
+  PersistentVolumeClaim,
+  Pod,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+} from "@setpoint/api";
 import { createClient, RestMapping, type Client } from "@setpoint/client";
 import { startControlPlane, type ControlPlane } from "@setpoint/controlplane";
+import { Backup, BackupStore, Restore, x509Issuer } from "@setpoint/data-service";
 import { EtcdCluster, etcdOperator, type EtcdGateway } from "@setpoint/etcd-operator";
 import { silentLogger, type Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
@@ -13,6 +24,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 const host: Host = { ...systemHost(), log: silentLogger };
 const namespace = "tenant";
+const owner = { fieldManager: "owner" };
 const waitMs = { timeout: 20_000, interval: 50 };
 
 const away = (): Promise<never> => Promise.reject(new Error("etcd is away"));
@@ -34,14 +46,18 @@ let manager: ReturnType<typeof runOperator>;
 beforeAll(async () => {
   plane = await startControlPlane({ host, controllers: true });
   admin = createClient(plane.transport, host);
-  const operator = etcdOperator(gateway);
+  const operator = etcdOperator(gateway, {}, "none");
   const mapping = new RestMapping(admin, { clock: host.clock });
   for (const object of installManifests(operator, { image: "none", namespace: "setpoint-system" }))
     await admin.apply(await mapping.ofObject(object), object, { fieldManager: "test" });
   const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
   await admin.create(Namespace, Namespace({ name: namespace, labels }));
   await admin.create(ServiceAccount, ServiceAccount({ name: "tenant", namespace }));
-  const rules = [{ apiGroups: ["etcd.setpoint.dev"], resources: ["etcdclusters"], verbs: ["create", "get"] }];
+  const verbs = ["create", "get"];
+  const rules = [
+    { apiGroups: ["etcd.setpoint.dev"], resources: ["etcdclusters"], verbs },
+    { apiGroups: ["data.setpoint.dev"], resources: ["backups", "backupstores", "restores"], verbs },
+  ];
   await admin.create(Role, Role({ name: "tenant", namespace, rules }));
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "tenant" };
   const subjects = [{ kind: "ServiceAccount", name: "tenant", namespace }];
@@ -116,4 +132,83 @@ test.each([
   const object = { ...wanted, spec: { ...wanted.spec, ...spec } } as unknown as EtcdCluster;
   const created = tenant.create(EtcdCluster, object, { fieldValidation: "Strict" });
   await expect(created).rejects.toThrow(field);
+});
+
+/** The Secrets of a cluster, when the operator has had the time to make them. */
+async function secretsOf(cluster: string): Promise<readonly string[]> {
+  const labelSelector = `etcd.setpoint.dev/cluster=${cluster}`;
+  return (await admin.listAll(Secret, { namespace, labelSelector })).items.map(({ metadata }) => metadata.name);
+}
+
+test("the tenant cannot sign itself into the cluster of another one", async () => {
+  const victim = EtcdCluster({ name: "victim", namespace, spec: { size: 1, version: "3.5.16" } });
+  await admin.create(EtcdCluster, victim);
+  await vi.waitFor(async () => expect(await secretsOf("victim")).toContain("victim-ca"), waitMs);
+  const { pods, accepted } = await ask("thief", { tls: { mode: "Enabled", authoritySecret: "victim-ca" } });
+  expect(pods).toEqual([]);
+  expect(accepted).toContain('False: spec.tls.authoritySecret: Secret "victim-ca" has an authority that the operator');
+  expect(await secretsOf("thief")).toEqual([]);
+});
+
+test("the tenant cannot use an authority of the company that nobody allowed", async () => {
+  const { certificate, key } = x509Issuer.createAuthority({ commonName: "company", lifetimeMs: 1e10 }, host);
+  const stringData = { "tls.crt": certificate, "tls.key": key };
+  await admin.create(Secret, Secret({ name: "company", namespace, stringData }));
+  const { pods, accepted } = await ask("forger", { tls: { mode: "Enabled", authoritySecret: "company" } });
+  expect(pods).toEqual([]);
+  expect(accepted).toContain("False: spec.tls.authoritySecret: ");
+  expect(accepted).toContain("kubectl label secret company");
+  expect(await secretsOf("forger")).toEqual([]);
+});
+
+const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "gone" };
+const resources = { requests: { storage: "1Mi" } };
+const copySpec = { size: 1, version: "3.5.16", volumeClaimTemplate: { accessModes: ["ReadWriteOnce"], resources } };
+
+/** Until the operator has said what stands against it. */
+async function messageOf(kind: typeof Backup | typeof Restore, name: string): Promise<string> {
+  return vi.waitFor(async () => {
+    const { status } = await tenant.get<Backup | Restore>(kind, { name, namespace });
+    expect(status?.message).toBeDefined();
+    return status?.message ?? "";
+  }, waitMs);
+}
+
+test.each<readonly [string, string, BackupStore["spec"]]>([
+  ["claim", "persistentvolumeclaim data", { claim: { claimName: "data", prefix: "" } }],
+  [
+    "credentials",
+    "secret bucket",
+    {
+      s3: {
+        bucket: "theirs",
+        prefix: "",
+        region: "",
+        endpoint: "https://evil.example.com",
+        credentialsSecret: "bucket",
+      },
+    },
+  ],
+  [
+    "keys",
+    "secret bucket",
+    { claim: { claimName: "shared", prefix: "" }, encryption: { keySecret: "bucket", activeKey: "secret-access-key" } },
+  ],
+])("a BackupStore of the tenant uses no %s that nobody allowed", async (what, named, spec) => {
+  const storage = { accessModes: ["ReadWriteOnce"] as const, resources };
+  const name = `store-${what}`;
+  await admin.apply(PersistentVolumeClaim, PersistentVolumeClaim({ name: "data", namespace, spec: storage }), owner);
+  const labels = { "data.setpoint.dev/backup-store": "true" };
+  const shared = PersistentVolumeClaim({ name: "shared", namespace, labels, spec: storage });
+  await admin.apply(PersistentVolumeClaim, shared, owner);
+  await admin.apply(Secret, Secret({ name: "bucket", namespace, stringData: { "secret-access-key": "x" } }), owner);
+  await tenant.create(BackupStore, BackupStore({ name, namespace, spec }));
+  await tenant.create(Backup, Backup({ name, namespace, spec: { instance, store: name } }));
+  expect(await messageOf(Backup, name)).toContain(`kubectl label ${named} --namespace=${namespace}`);
+  const stored = { store: name, object: `etcdcluster/${namespace}/orders/uid/uid` };
+  const restore = { instance, source: { stored }, newInstance: { name: `copy-${what}`, spec: copySpec } };
+  await tenant.create(Restore, Restore({ name, namespace, spec: restore }));
+  await vi.waitFor(async () => expect(await messageOf(Restore, name)).toContain(`kubectl label ${named}`), waitMs);
+  const pods = await admin.listAll(Pod, { namespace, labelSelector: "data.setpoint.dev/task" });
+  expect(pods.items.map(({ metadata }) => metadata.name)).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { sleep } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import type { Client, KindRef } from "@setpoint/client";
-import { Backup, BackupStore, Restore } from "@setpoint/data-service";
+import { Backup, BackupStore, dataLabels, Restore } from "@setpoint/data-service";
 import { agentPaths } from "@setpoint/data-service/agent";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { operatorImage } from "../../../tools/image/operator-image.ts";
@@ -18,7 +18,8 @@ export function instanceOf({ name }: ClusterUnderTour): { apiGroup: string; kind
 /** A claim and a BackupStore on it, both with this name. */
 export async function createStore({ client, namespace }: ClusterUnderTour, name: string): Promise<void> {
   const claim = { accessModes: ["ReadWriteOnce"] as const, resources: { requests: { storage: "256Mi" } } };
-  await client.create(PersistentVolumeClaim, PersistentVolumeClaim({ name, namespace, spec: claim }));
+  const labels = { [dataLabels.backupStore]: "true" };
+  await client.create(PersistentVolumeClaim, PersistentVolumeClaim({ name, namespace, labels, spec: claim }));
   await client.create(BackupStore, BackupStore({ name, namespace, spec: { claim: { claimName: name } } }));
 }
 

@@ -1,5 +1,5 @@
 /** The kind EtcdCluster: what a user asks for, and what the operator reports. */
-import { fencingSpec, fencingStatus, maintenanceWindows, plannedSteps } from "@setpoint/data-service";
+import { dataLabels, fencingSpec, fencingStatus, maintenanceWindows, plannedSteps } from "@setpoint/data-service";
 import { age, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { duration, quantity } from "setpoint/kinds";
 import { z } from "zod";
@@ -79,7 +79,9 @@ const tls = z
       .string()
       .max(253)
       .optional()
-      .describe("A Secret with tls.crt and tls.key of an authority that signs all certificates, and maybe ca.crt."),
+      .describe(
+        `A Secret with tls.crt and tls.key of an authority that signs all certificates, and maybe ca.crt. It needs the label ${dataLabels.certificateAuthority}=true, and cannot be one that the operator made.`,
+      ),
     certificateLifetime: duration().optional().describe("How long a certificate is valid; 2160h when absent."),
     authorityLifetime: duration()
       .optional()

@@ -1,11 +1,12 @@
 /** The data of an etcd that the operator does not run, in a new cluster of the simulated world. */
-import { Backup, BackupStore, Restore, RestoreDrill, simulatedIssuer } from "@setpoint/data-service";
-import { PersistentVolumeClaim, Pod, Secret } from "setpoint/kinds";
+import { Backup, Restore, RestoreDrill, simulatedIssuer } from "@setpoint/data-service";
+import { Pod, Secret } from "setpoint/kinds";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
 import { claims, cluster } from "./testing/etcd-stage.ts";
+import { vault } from "./testing/store-vault.ts";
 import { simulatedGateway } from "./testing/simulated-gateway.ts";
 
 interface Stage {
@@ -30,9 +31,7 @@ async function setUp(seed: number): Promise<Stage> {
       (process) => etcdOperator(simulatedGateway(etcd, process), {}, simulatedOperatorImage, simulatedIssuer),
     ],
   });
-  const claim = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "1Gi" } } };
-  await world.apply(PersistentVolumeClaim({ name: "vault", spec: claim }));
-  await world.apply(BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }));
+  for (const object of vault) await world.apply(object);
   await world.apply(cluster("foreign", { ...claims, size: 1 }));
   await world.settled();
   const endpoints = etcd.members("foreign").map(({ launch }) => `http://${launch.podIp}:2379`);

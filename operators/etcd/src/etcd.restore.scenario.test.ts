@@ -1,5 +1,5 @@
 /** Backups and restores of etcd clusters in the simulated world. */
-import { Backup, BackupStore, Restore, simulatedIssuer } from "@setpoint/data-service";
+import { Backup, Restore, simulatedIssuer } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { minutes } from "setpoint";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
 import { claims, cluster, podUids } from "./testing/etcd-stage.ts";
+import { vault } from "./testing/store-vault.ts";
 import { simulatedGateway } from "./testing/simulated-gateway.ts";
 
 interface Stage {
@@ -33,13 +34,7 @@ async function setUp(seed: number, spec: Partial<EtcdCluster["spec"]> = claims):
       (process) => etcdOperator(simulatedGateway(etcd, process), {}, simulatedOperatorImage, simulatedIssuer),
     ],
   });
-  await world.apply(
-    PersistentVolumeClaim({
-      name: "vault",
-      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
-    }),
-  );
-  await world.apply(BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }));
+  for (const object of vault) await world.apply(object);
   await world.apply(cluster("orders", spec));
   await world.settled();
   const stage = { world, etcd, transfers };

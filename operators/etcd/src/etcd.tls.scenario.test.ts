@@ -2,7 +2,7 @@
  * The life of a cluster's certificates. That real etcd accepts them is the subject of
  * e2e/etcd-tls.long.test.ts.
  */
-import { simulatedIssuer, textOf } from "@setpoint/data-service";
+import { dataLabels, simulatedIssuer, textOf } from "@setpoint/data-service";
 import { minutes } from "setpoint";
 import { Event, Pod, Secret } from "setpoint/kinds";
 import type { World } from "setpoint/testing";
@@ -21,6 +21,7 @@ import {
 } from "./testing/etcd-stage.ts";
 
 const on = { tls: { mode: "Enabled" } } as const;
+const mayBeAuthority = { [dataLabels.certificateAuthority]: "true" };
 const roles = ["peer", "server", "client", "operator"];
 
 async function certificate(world: World, name: string): Promise<string> {
@@ -150,7 +151,9 @@ describe("certificates", () => {
         { commonName: "theirs", lifetimeMs: 1e11 },
         world.host,
       );
-      await world.apply(Secret({ name: "our-ca", stringData: { "tls.crt": crt, "tls.key": key } }));
+      await world.apply(
+        Secret({ name: "our-ca", labels: mayBeAuthority, stringData: { "tls.crt": crt, "tls.key": key } }),
+      );
       await bootstrap(stage, { tls: { mode: "Enabled", authoritySecret: "our-ca" } });
       await expectHealthy(stage);
       expect(simulatedIssuer.isIssuedBy(await certificate(world, "orders-peer-tls"), crt)).toBe(true);

@@ -1,6 +1,6 @@
 /** The images that the operator lists are those of the pods that it makes, in the simulated world. */
-import { Backup, BackupStore, Restore, simulatedIssuer } from "@setpoint/data-service";
-import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { Backup, Restore, simulatedIssuer } from "@setpoint/data-service";
+import { Pod } from "setpoint/kinds";
 import { installManifests, relatedImageVariable } from "setpoint/install";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
@@ -9,6 +9,7 @@ import { etcdOperator } from "./etcd-operator.ts";
 import { httpGateway } from "./gateway/http-gateway.ts";
 import { listedVersions, type PinnedImages, pinnedImages, relatedImages } from "./related-images.ts";
 import { claims, cluster } from "./testing/etcd-stage.ts";
+import { vault } from "./testing/store-vault.ts";
 import { simulatedGateway } from "./testing/simulated-gateway.ts";
 
 /** Notes the image of each container that starts. */
@@ -54,8 +55,7 @@ async function setUp(seed: number, pinned: PinnedImages = new Map()) {
 test("clusters, backups and restores of all listed versions start the listed images and no others", async () => {
   const { world, etcd, transfers } = await setUp(701);
   await using _ = world;
-  await world.apply(PersistentVolumeClaim({ name: "vault", spec: claims.volumeClaimTemplate }));
-  await world.apply(BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }));
+  for (const object of vault) await world.apply(object);
   for (const [at, version] of listedVersions.entries()) {
     const name = `orders-${at}`;
     const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name };

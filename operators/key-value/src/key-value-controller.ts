@@ -17,7 +17,7 @@ export const keyValueStores: ReturnType<typeof controller> = controller(KeyValue
     const plan = data.exists ? undefined : store.spec.plan;
     const { refusal } = choosePlan(keyValuePlans, plan, undefined, context.host.clock.now());
     const status = statusOf(store, pod, data);
-    context.condition(available(status, refusal));
+    context.condition(available(status, refusal, data.refusal));
     // The status comes first: it says which claim has the data.
     await context.status(status);
     if (refusal === undefined) await ensureDataClaim(data, context);
@@ -33,7 +33,8 @@ function statusOf(store: Stored<KeyValueStore>, pod: Stored<Pod> | undefined, da
   return { ...data.status, observedGeneration: store.metadata.generation, serving, podIP };
 }
 
-function available({ serving }: Status, refusal = ""): ConditionInit {
+function available({ serving }: Status, refusal = "", claimRefusal = ""): ConditionInit {
+  if (claimRefusal !== "") return { type: "Available", status: "False", reason: "ClaimTaken", message: claimRefusal };
   if (refusal !== "") return { type: "Available", status: "False", reason: "PlanRefused", message: refusal };
   return serving
     ? { type: "Available", status: "True", reason: "PodReady", message: "The server answers" }

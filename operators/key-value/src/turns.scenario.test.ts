@@ -2,7 +2,7 @@
 import { Backup, BackupPlan, BackupStore, Restore } from "@setpoint/data-service";
 import { minutes, seconds } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
-import { conditionOf } from "setpoint/testing";
+import { conditionOf, type World } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
 import { KeyValueStore } from "./key-value-store.ts";
 import {
@@ -24,8 +24,21 @@ async function setUp(seed: number): Promise<Stage> {
 const statusOf = async ({ world }: Stage, name: string): Promise<Backup["status"]> =>
   (await world.get(Backup, name)).status;
 
-/** A store whose claim does not exist, so that no pod with it starts. */
+/** A store whose claim gets no volume, so that no pod with it starts. */
 const claimless = BackupStore({ name: "claimless", spec: { claim: { claimName: "nowhere" } } });
+
+/** A claim without a class, which waits for a volume that a person makes. */
+function unbound(name: string): PersistentVolumeClaim {
+  const { metadata, spec } = storeClaim;
+  return { ...storeClaim, metadata: { ...metadata, name }, spec: { ...spec, storageClassName: "" } };
+}
+
+/** Pods with the claim of the store do not start any more. */
+async function unbind(world: World): Promise<void> {
+  await world.delete(PersistentVolumeClaim, "vault");
+  await world.run(seconds(1));
+  await world.apply(unbound("vault"));
+}
 
 describe("a backup", () => {
   test("whose store is missing lets the others of its instance go first, and begins when the store appears", async () => {
@@ -52,6 +65,7 @@ describe("a backup", () => {
     const { world } = stage;
     await using _ = world;
     await world.apply(claimless);
+    await world.apply(unbound("nowhere"));
     await world.apply(backup("first", { store: "claimless", deadlineSeconds: 600 }));
     await world.run(seconds(2));
     await world.apply(backup("second"));
@@ -67,25 +81,26 @@ describe("a backup", () => {
     await world.expectQuiet();
   });
 
-  test("whose pod cannot start goes on when its claim appears", async () => {
+  test("whose store has no claim goes on when it appears", async () => {
     const stage = await setUp(3);
     const { world } = stage;
     await using _ = world;
     await world.apply(claimless);
     await world.apply(backup("first", { store: "claimless" }));
     await world.run(minutes(3));
-    await world.apply(PersistentVolumeClaim({ name: "nowhere", spec: storeClaim.spec ?? {} }));
+    expect((await statusOf(stage, "first"))?.message).toBe('PersistentVolumeClaim "nowhere" does not exist');
+    await world.apply({ ...storeClaim, metadata: { ...storeClaim.metadata, name: "nowhere" } });
     await world.run(minutes(1));
     expect(await statusOf(stage, "first")).toMatchObject({ phase: "Succeeded", attempt: 1 });
   });
 
-  test("that is deleted while its store's claim is missing says so, and goes when it retains the data", async () => {
+  test("that is deleted while its store's claim has no volume says so, and goes when it retains the data", async () => {
     const stage = await setUp(5);
     const { world, transfers } = stage;
     await using _ = world;
     await world.apply(backup("first"));
     await world.settled();
-    await world.delete(PersistentVolumeClaim, "vault");
+    await unbind(world);
     await world.delete(Backup, "first");
     await world.run(minutes(5));
     expect(conditionOf(await world.get(Backup, "first"), "Terminating")).toMatchObject({
@@ -171,12 +186,12 @@ describe("a restore", () => {
     const stage = await setUpBackup(23);
     const { world } = stage;
     await using _ = world;
-    if (early) await world.delete(PersistentVolumeClaim, "vault");
+    if (early) await unbind(world);
     await world.apply(restore("back", { backup: "first" }, { deadlineSeconds: 300 }));
     if (!early) {
       const isStopping = async (): Promise<boolean> => (await restoreOf(stage, "back"))?.phase === "Stopping";
       while (!(await isStopping())) await world.run(20);
-      await world.delete(PersistentVolumeClaim, "vault");
+      await unbind(world);
     }
     await world.run(minutes(2));
     expect(await restoreOf(stage, "back")).toMatchObject({ phase });

@@ -83,7 +83,7 @@ const sharedWrites: ReadonlyMap<KindRef, readonly WriteVerb[]> = new Map<KindRef
   [Restore, ["create", "delete"]],
 ]);
 
-/** Whether a Secret may be sent to an external instance is read from the Secret. */
+/** Whether a Secret may be used is read from the Secret: those of stores, and of external instances. */
 const secretRule: PolicyRule = { apiGroups: [""], resources: ["secrets"], verbs: ["get"] };
 
 /** What they do beyond that: instances, claims and Backups have no controller of theirs as owner. */
@@ -91,7 +91,7 @@ function engineRules<Instance extends KubeObject>(engine: EngineControl<Instance
   const { kind } = engine;
   return [
     ...(hasUsers(engine) ? serviceBindingRules : []),
-    ...(engine.external === undefined ? [] : [secretRule]),
+    secretRule,
     { apiGroups: [kind.group], resources: [kind.plural], verbs: ["create", "patch", "delete"] },
     { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["create", "delete"] },
   ];

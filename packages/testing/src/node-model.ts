@@ -197,7 +197,8 @@ export class NodeModel {
     const claim = this.#informers?.informer(PersistentVolumeClaim).store.get(`${namespace}/${name}`) as
       | Stored<PersistentVolumeClaim>
       | undefined;
-    if (claim === undefined) return undefined;
+    // Without a class it waits for a volume that a person makes, and here nobody does.
+    if (claim === undefined || claim.spec?.storageClassName === "") return undefined;
     if (claim.status?.phase !== "Bound")
       void this.#try(() =>
         this.#options.client.patch(

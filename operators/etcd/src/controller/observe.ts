@@ -1,5 +1,11 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing. */
-import { compareVersions, type FencingDecision, windowRefusal, windowState } from "@setpoint/data-service";
+import {
+  type CertificateReport,
+  compareVersions,
+  type FencingDecision,
+  windowRefusal,
+  windowState,
+} from "@setpoint/data-service";
 import {
   compareQuantities,
   parseQuantity,
@@ -9,6 +15,7 @@ import {
   Service,
 } from "setpoint/kinds";
 import type { KubeObject, ReconcileContext } from "setpoint";
+import type { FieldRefusal } from "../accepted-plan.ts";
 import { type AcceptanceOptions, acceptSpec } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { upgradeRefusal } from "../etcd-version.ts";
@@ -102,7 +109,7 @@ export async function observe(
   const copyToRemove = image === undefined ? undefined : dueCopy(cluster, context.host.clock.now());
   return {
     cluster,
-    refusals,
+    refusals: [...refusals, ...authorityRefusals(certificates)],
     notices,
     plan,
     plans: accepts.plans,
@@ -285,6 +292,11 @@ async function withFresh(
     if (volume !== undefined) all.set(name, volume);
   }
   return all;
+}
+
+function authorityRefusals(certificates: CertificateReport | undefined): readonly FieldRefusal[] {
+  const why = certificates?.givenAuthorityProblem;
+  return why === undefined ? [] : [{ field: "spec.tls.authoritySecret", why }];
 }
 
 /** By name, which no client can change. */

@@ -1,5 +1,5 @@
 /** What a mirror's pod connects to, or what is missing for it; pure. */
-import type { ExternalSecretProblem } from "@setpoint/data-service";
+import type { ConsentProblem } from "@setpoint/data-service";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { externalEtcd } from "../backup/external-etcd.ts";
 import { clientPort } from "../member-names.ts";
@@ -16,7 +16,7 @@ export interface NamedClusters {
 }
 
 export interface Missing {
-  readonly reason: "Waiting" | "Invalid" | "OppositeMirror" | ExternalSecretProblem["reason"];
+  readonly reason: "Waiting" | "Invalid" | "OppositeMirror" | ConsentProblem["reason"];
   readonly message: string;
   /** A pod that runs already goes on as it is: what is missing comes by itself. */
   readonly keepsPod?: boolean;

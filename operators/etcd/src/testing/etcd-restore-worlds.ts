@@ -1,6 +1,5 @@
 /** What is explored of backups and restores of etcd. Only tests import this. */
-import { Backup, BackupStore, Restore, simulatedIssuer } from "@setpoint/data-service";
-import { PersistentVolumeClaim } from "setpoint/kinds";
+import { Backup, Restore, simulatedIssuer } from "@setpoint/data-service";
 import {
   allOracles,
   excuseFaults,
@@ -15,6 +14,7 @@ import {
 } from "setpoint/testing";
 import { EtcdCluster } from "../etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
+import { vault } from "./store-vault.ts";
 import { simulatedGateway } from "./simulated-gateway.ts";
 
 /**
@@ -41,8 +41,7 @@ const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "or
 const source = { instance, source: { backup: "first" } };
 
 const begin = [
-  PersistentVolumeClaim({ name: "vault", spec: claim }),
-  BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }),
+  ...vault,
   EtcdCluster({
     name: "orders",
     spec: { size: 1, version: "3.4.23", tls: { mode: "Disabled" }, volumeClaimTemplate: claim },

@@ -1,5 +1,5 @@
 /** The operator on stage in the simulated world. Only tests import this. */
-import { Backup, BackupStore } from "@setpoint/data-service";
+import { Backup, BackupStore, dataLabels } from "@setpoint/data-service";
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import {
   type OperatorProcess,
@@ -68,6 +68,7 @@ export const vault: BackupStore = BackupStore({ name: "vault", spec: { claim: { 
 
 export const storeClaim: PersistentVolumeClaim = PersistentVolumeClaim({
   name: "vault",
+  labels: { [dataLabels.backupStore]: "true" },
   spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
 });
 

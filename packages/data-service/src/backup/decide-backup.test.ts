@@ -24,6 +24,7 @@ function seen(status?: Backup["status"]): SeenBackup {
     nowMs: Date.parse("2026-01-01T00:01:00Z"),
     // Only whether it is there decides.
     store: { metadata: { name: "s3" } } as BackupStore,
+    storeRefusal: undefined,
     instance: { uid, state: { serving: true, engineVersion: "1.0.0" }, source: { request: {} } },
     ...{ external: undefined, image: "operator", transfer: { state: "missing" }, pods: [], ahead: undefined },
   };

@@ -159,10 +159,11 @@ function late(seen: SeenBackup, status: BackupStatus, why = "nothing was tried")
 
 /** What a transfer cannot begin without. */
 function missingFor(seen: SeenBackup, task: "backup" | "verify"): string | undefined {
-  const { backup, store, image } = seen;
+  const { backup, store, storeRefusal, image } = seen;
   if (image === undefined || image === "")
     return "the operator does not know its own image, which transfer pods run: set the environment variable SETPOINT_OPERATOR_IMAGE of the operator";
   if (store === undefined) return `BackupStore "${backup.spec.store}" does not exist`;
+  if (storeRefusal !== undefined) return storeRefusal;
   if (task === "verify") return undefined;
   return seen.external === undefined ? blockedByInstance(seen) : seen.external.blocked;
 }

@@ -2,6 +2,7 @@
 import type { ReconcileContext, Result, Stored } from "setpoint";
 import { seconds } from "setpoint";
 import { Pod } from "setpoint/kinds";
+import { storeProblem } from "../engine/store-consent.ts";
 import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
 import { transferName } from "../transfer/attempt.ts";
@@ -46,6 +47,9 @@ export async function deleteStored(
       retryMs,
       "the operator does not know its own image; set SETPOINT_OPERATOR_IMAGE, or set deletionPolicy Retain to keep the stored data",
     );
+  const problem = await storeProblem(store, context);
+  if (problem !== undefined)
+    return context.requeueAfter(retryMs, `${problem.message}; or set deletionPolicy Retain to keep the stored data`);
   return deleteByPod({ backup, object, store, engine, image }, context);
 }
 

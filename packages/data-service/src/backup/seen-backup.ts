@@ -1,7 +1,8 @@
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import { Pod } from "setpoint/kinds";
 import type { EngineControl, InstanceState, SnapshotSource } from "../engine/control.ts";
-import { externalSecretProblem } from "../engine/external-secrets.ts";
+import { externalSecretProblem } from "../engine/consent.ts";
+import { storeProblem } from "../engine/store-consent.ts";
 import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
 import { transferName } from "../transfer/attempt.ts";
@@ -25,6 +26,8 @@ export interface SeenBackup {
   readonly backup: Stored<Backup>;
   readonly nowMs: number;
   readonly store: BackupStore | undefined;
+  /** Why the claim or the Secrets of the store may not be used. */
+  readonly storeRefusal: string | undefined;
   /** Undefined when it does not exist. */
   readonly instance:
     | { readonly uid: string; readonly state: InstanceState; readonly source: SnapshotSource }
@@ -57,10 +60,12 @@ export async function observeBackup<Instance extends KubeObject>(
   const fresh = isFinished(cached) ? cached : await context.fresh(Backup, name, namespace);
   const backup = fresh?.metadata.uid === cached.metadata.uid ? fresh : cached;
   const instance = context.get(engine.kind, backup.spec.instance.name, namespace);
+  const store = context.get(BackupStore, backup.spec.store, namespace);
   return {
     backup,
     nowMs: context.host.clock.now(),
-    store: context.get(BackupStore, backup.spec.store, namespace),
+    store,
+    storeRefusal: isFinished(backup) || store === undefined ? undefined : (await storeProblem(store, context))?.message,
     instance:
       instance === undefined
         ? undefined

@@ -10,6 +10,8 @@ import { type DataClaimDecision, decideDataClaim, preparedClaimName } from "./de
 export interface DataClaim extends DataClaimDecision {
   /** Whether there is a claim with data: its size is chosen. */
   readonly exists: boolean;
+  /** Why the instance may not run on it: it belongs to another owner. */
+  readonly refusal: string | undefined;
   /** The claim of a new instance, complete with its spec. */
   readonly first: PersistentVolumeClaim;
 }
@@ -32,7 +34,27 @@ export function observeDataClaim(
     isStopped,
     exists,
   });
-  return { ...decision, exists: exists(decision.status.claim ?? ""), first };
+  const claim = decision.status.claim ?? "";
+  const refusal = exists(claim) && !isOwned(claim, instance, context) ? takenBy(claim) : undefined;
+  return {
+    ...decision,
+    ...(refusal === undefined ? {} : { runsOn: undefined }),
+    unneeded: decision.unneeded.filter((name) => isOwned(name, instance, context)),
+    ...{ exists: exists(claim), refusal, first },
+  };
+}
+
+/**
+ * A claim is found by its name. A user who may create instances, and has no right to claims, must not choose
+ * any claim of the namespace by the name of an instance.
+ */
+function isOwned(name: string, { metadata }: Stored<KubeObject>, context: ReconcileContext): boolean {
+  const claim = context.get(PersistentVolumeClaim, name, metadata.namespace);
+  return claim?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
+}
+
+function takenBy(name: string): string {
+  return `PersistentVolumeClaim "${name}" belongs to another owner: rename the instance, or delete the claim`;
 }
 
 /** Creates the first claim, and deletes those that no restore needs any more. */

@@ -2,7 +2,10 @@
 import { age, defineKind, field, type ObjectOf } from "setpoint";
 import { exactlyOneOf } from "setpoint/kinds";
 import { z } from "zod";
+import { dataLabels } from "./labels.ts";
 
+/** Users of this kind may have no right to what a field names, and the operator has. */
+const needsLabel = `It needs the label ${dataLabels.backupStore}=true.`;
 const secretName = z.string().min(1).max(253);
 const prefix = z
   .string()
@@ -13,7 +16,7 @@ const prefix = z
 
 const claim = z
   .object({ claimName: z.string().min(1).max(253).describe("The name of the claim."), prefix })
-  .describe("A PersistentVolumeClaim in the same namespace. Transfer pods mount it.");
+  .describe(`A PersistentVolumeClaim in the same namespace. Transfer pods mount it. ${needsLabel}`);
 
 const s3 = z
   .object({
@@ -21,7 +24,7 @@ const s3 = z
     prefix,
     endpoint: z.string().max(500).optional().describe("The URL of a server that speaks S3; AWS when absent."),
     region: z.string().max(100).default("us-east-1").describe("The region of the bucket."),
-    credentialsSecret: secretName.describe("A Secret with the keys access-key-id and secret-access-key."),
+    credentialsSecret: secretName.describe(`A Secret with the keys access-key-id and secret-access-key. ${needsLabel}`),
   })
   .describe("A bucket of Amazon S3 or of a server that speaks its protocol.");
 
@@ -30,7 +33,7 @@ const gcs = z
     bucket: z.string().min(1).max(222).describe("The name of the bucket."),
     prefix,
     endpoint: z.string().max(500).optional().describe("The URL of the service; Google's own when absent."),
-    credentialsSecret: secretName.describe("A Secret with the key service-account.json."),
+    credentialsSecret: secretName.describe(`A Secret with the key service-account.json. ${needsLabel}`),
   })
   .describe("A bucket of Google Cloud Storage.");
 
@@ -39,14 +42,14 @@ const azure = z
     container: z.string().min(1).max(63).describe("The name of the container."),
     prefix,
     endpoint: z.string().max(500).describe("The URL of the storage account."),
-    credentialsSecret: secretName.describe("A Secret with the keys account-name and account-key."),
+    credentialsSecret: secretName.describe(`A Secret with the keys account-name and account-key. ${needsLabel}`),
   })
   .describe("A container of Azure Blob Storage.");
 
 const encryption = z
   .object({
     keySecret: secretName.describe(
-      "A Secret whose keys are names of encryption keys and whose values are 32 random bytes each.",
+      `A Secret whose keys are names of encryption keys and whose values are 32 random bytes each. ${needsLabel}`,
     ),
     activeKey: z
       .string()

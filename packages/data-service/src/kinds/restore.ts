@@ -3,6 +3,7 @@ import { age, conditions, defineKind, field, type ObjectOf, rule } from "setpoin
 import { duration, exactlyOneOf, preserved } from "setpoint/kinds";
 import { z } from "zod";
 import { instanceReference } from "./instance.ts";
+import { dataLabels } from "./labels.ts";
 import { plannedSteps } from "./planned-step.ts";
 
 const name = z.string().min(1).max(253);
@@ -13,7 +14,13 @@ const source = field(
     stored: z
       .object({
         store: name.describe("The BackupStore, in the same namespace."),
-        object: z.string().min(1).max(500).describe("The path in the store, as status.object of a Backup names it."),
+        object: z
+          .string()
+          .min(1)
+          .max(500)
+          .describe(
+            `The path in the store, as status.object of a Backup names it. A path of another namespace needs the label ${dataLabels.otherNamespaces}=true on the claim, or on the Secret with the credentials, of the store.`,
+          ),
       })
       .optional()
       .describe("Stored data whose Backup is gone."),

@@ -4,6 +4,7 @@
 import { age, conditions, defineKind, field, type ObjectOf, rule } from "setpoint";
 import { labelSelector } from "setpoint/kinds";
 import { z } from "zod";
+import { dataLabels } from "./labels.ts";
 
 const text = z.string().min(1).max(253);
 
@@ -19,7 +20,9 @@ const workload = z.object({
 
 const spec = z.object({
   name: text.optional().describe("The folder below SERVICE_BINDING_ROOT; default: the name of the ServiceBinding."),
-  service: service.describe("A provisioned service, or a Secret, in the same namespace."),
+  service: service.describe(
+    `A provisioned service, or a Secret, in the same namespace. A Secret that does not belong to a provisioned service needs the label ${dataLabels.workloadBinding}=true.`,
+  ),
   workload: workload.describe("The workloads that get the binding, by name or by selector."),
   env: z
     .array(z.object({ name: text, key: text }))

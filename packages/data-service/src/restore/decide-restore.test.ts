@@ -41,6 +41,7 @@ function seen(serving: boolean, claim: SeenRestore["claim"]): SeenRestore {
     ...{
       backup: undefined,
       store: undefined,
+      storeRefusal: undefined,
       refusal: undefined,
       versionRefusal: () => undefined,
       original: undefined,

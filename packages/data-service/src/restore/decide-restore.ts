@@ -340,10 +340,10 @@ function waiting(status: RestoreStatus, message: string): RestoreDecision {
 }
 
 /** What a transfer cannot begin without. */
-function missingFor({ image, store }: SeenRestore, name = ""): string | undefined {
+function missingFor({ image, store, storeRefusal }: SeenRestore, name = ""): string | undefined {
   if (image === undefined || image === "")
     return "the operator does not know its own image; set its environment variable SETPOINT_OPERATOR_IMAGE";
-  return store === undefined ? `BackupStore "${name}" does not exist` : undefined;
+  return store === undefined ? `BackupStore "${name}" does not exist` : storeRefusal;
 }
 
 /** It cannot begin; others go first. */

@@ -35,6 +35,7 @@ function allDone(restore: Restore, status: RestoreStatus | undefined): SeenResto
     ...{ nowMs: Date.parse("2026-01-01T00:01:00Z"), inPhaseMs: 0, image: "operator" },
     // Only whether it is there decides.
     store: { metadata: { name: "s3" } } as BackupStore,
+    storeRefusal: undefined,
     restore: stored({ ...restore, ...(status === undefined ? {} : { status }) }),
     ...{ backup: stored(succeeded), safetyBackup: stored(succeeded), ahead: undefined, pods: [], original: undefined },
     target: {

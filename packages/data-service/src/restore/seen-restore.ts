@@ -3,6 +3,7 @@ import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { EngineControl, InstanceState } from "../engine/control.ts";
 import { type RestoreMark, restoreMarkOf } from "../engine/restore-mark.ts";
+import { pathProblem, storeProblem } from "../engine/store-consent.ts";
 import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
 import { Restore } from "../kinds/restore.ts";
@@ -31,6 +32,8 @@ export interface SeenRestore<Instance extends KubeObject = KubeObject> {
   /** The Backup of the source. */
   readonly backup: Stored<Backup> | undefined;
   readonly store: BackupStore | undefined;
+  /** Why the store may not be used, or its path not be read. */
+  readonly storeRefusal: string | undefined;
   /** The instance that the data are restored into. */
   readonly target: SeenInstance<Instance> | undefined;
   /** Why the engine cannot restore into it. */
@@ -86,6 +89,7 @@ export async function observeRestore<Instance extends KubeObject>(
   const { source, instance } = restore.spec;
   const backup = source.backup === undefined ? undefined : context.get(Backup, source.backup, namespace);
   const storeName = restore.status?.store ?? source.stored?.store ?? backup?.spec.store ?? "";
+  const store = context.get(BackupStore, storeName, namespace);
   const target = await observeTarget(restore, context, engine);
   const original = context.get(engine.kind, instance.name, namespace);
   const destination = { target, original, engine };
@@ -96,7 +100,8 @@ export async function observeRestore<Instance extends KubeObject>(
     inPhaseMs: inPhase(restore, watch, context),
     image,
     backup,
-    store: context.get(BackupStore, storeName, namespace),
+    store,
+    storeRefusal: isRestoreFinished(restore) ? undefined : await storeRefusalOf(restore, store, context),
     target,
     refusal: refusalOf(restore, destination, (each) => engine.refusal?.(each)),
     versionRefusal: (version) => refusalOf(restore, destination, (each) => engine.versionRefusal?.(each, version)),
@@ -114,6 +119,18 @@ export async function observeRestore<Instance extends KubeObject>(
 
 function isUnderWay(pod: Stored<Pod>): boolean {
   return pod.metadata.deletionTimestamp === undefined && transferResult(pod) === undefined;
+}
+
+async function storeRefusalOf(
+  { spec, status }: Stored<Restore>,
+  store: BackupStore | undefined,
+  context: ReconcileContext,
+): Promise<string | undefined> {
+  if (store === undefined) return undefined;
+  const path = status?.object ?? spec.source.stored?.object;
+  const problem =
+    (await storeProblem(store, context)) ?? (path === undefined ? undefined : await pathProblem(store, path, context));
+  return problem?.message;
 }
 
 function inPhase(restore: Stored<Restore>, watch: PhaseWatch, { host: { clock } }: ReconcileContext): number {

@@ -6,6 +6,7 @@ import { isAlreadyExists, isNotFound } from "@setpoint/apimachinery";
 import type { ReconcileContext, Stored } from "setpoint";
 import { Secret } from "setpoint/kinds";
 import { BoundedMap } from "../engine/bounded-map.ts";
+import { secretProblem } from "../engine/consent.ts";
 import {
   type CertificateStep,
   type DueCertificates,
@@ -17,6 +18,7 @@ import {
 import {
   authoritySecret,
   type CertificatePlace,
+  isOperatorsAuthority,
   leafSecret,
   parseAuthority,
   parseGivenAuthority,
@@ -51,6 +53,8 @@ export interface CertificateReport {
   readonly due: DueCertificates;
   /** Why nothing can be done; a person has to act. */
   readonly problem?: string | undefined;
+  /** The same, when it is because of the Secret that the spec names as the authority. */
+  readonly givenAuthorityProblem?: string | undefined;
   /** The IDs of the authorities that a process trusts which starts now. */
   readonly trusts: readonly string[];
   /** When the first certificate ends; undefined without one. */
@@ -61,22 +65,25 @@ export interface CertificateReport {
 /** More than this many changes in one go cannot be due. */
 const stepsMax = 30;
 
-interface Reading {
+interface Problems {
+  readonly problem?: string | undefined;
+  readonly givenAuthorityProblem?: string | undefined;
+}
+
+interface Reading extends Problems {
   readonly state: CertificateState;
   readonly secrets: Map<string, Stored<Secret>>;
-  readonly problem?: string | undefined;
 }
 
 type Context = Pick<ReconcileContext, "client" | "host" | "signal">;
 
 /** What is remembered of a reading: no key but that of the operator's own certificate. */
-interface Remembered {
+interface Remembered extends Problems {
   /** What the reading was for. */
   readonly subject: string;
   readonly readMs: number;
   readonly seen: Omit<SeenCertificates, "holders">;
   readonly trusts: readonly string[];
-  readonly problem?: string | undefined;
   readonly own?: LeafState | undefined;
 }
 
@@ -120,12 +127,14 @@ export class CertificateKeeper {
   #recall(subject: CertificateSubject, { host: { clock } }: Context): Remembered | undefined {
     const known = this.#remembered.get(subject.place.owner.uid);
     if (known === undefined || known.subject !== textOfSubject(subject)) return undefined;
+    // A person acts on the Secret, which changes nothing of the subject.
+    if (known.problem !== undefined) return undefined;
     return clock.monotonic() - known.readMs < rememberMsMax ? known : undefined;
   }
 
   async #remember(subject: CertificateSubject, ownRole: string, context: Context): Promise<Remembered> {
     const { uid } = subject.place.owner;
-    const { state, problem } = await this.#read(subject, context);
+    const { state, problem, givenAuthorityProblem } = await this.#read(subject, context);
     const { authority } = state;
     const read: Remembered = {
       subject: textOfSubject(subject),
@@ -133,6 +142,7 @@ export class CertificateKeeper {
       seen: seenCertificates(state, this.#issuer),
       trusts: authority === undefined ? [] : bundleIds(bundleOf(authority), this.#issuer),
       problem,
+      givenAuthorityProblem,
       own: state.leaves.get(ownRole),
     };
     this.#remembered.set(uid, read);
@@ -191,13 +201,8 @@ export class CertificateKeeper {
     place: CertificatePlace,
     secrets: Map<string, Stored<Secret>>,
     leaves: ReadonlyMap<string, LeafState>,
-  ): Pick<Reading, "state" | "problem"> {
-    const { givenAuthority } = place;
-    if (givenAuthority !== undefined) {
-      const authority = secret === undefined ? undefined : parseGivenAuthority(secret, this.#issuer);
-      if (authority !== undefined) return { state: { authority, leaves } };
-      return { state: { leaves }, problem: `Secret "${givenAuthority}" must have tls.crt and tls.key of an authority` };
-    }
+  ): Pick<Reading, "state" | keyof Problems> {
+    if (place.givenAuthority !== undefined) return this.#givenAuthority(secret, place.givenAuthority, place, leaves);
     if (secret === undefined) return { state: { leaves } };
     secrets.set(secret.metadata.name, secret);
     if (!isOurs(secret, place)) return { state: { leaves }, problem: takenBy(secret) };
@@ -207,10 +212,31 @@ export class CertificateKeeper {
     const problem = `Secret "${secret.metadata.name}" has lost its authority: restore its files, or delete it for a new authority`;
     return { state: { leaves }, problem };
   }
+
+  /**
+   * With a Secret that may not sign, processes go on with the certificates that they have, and with what they
+   * trust.
+   */
+  #givenAuthority(
+    secret: Stored<Secret> | undefined,
+    name: string,
+    place: CertificatePlace,
+    leaves: ReadonlyMap<string, LeafState>,
+  ): Pick<Reading, "state" | keyof Problems> {
+    const authority = secret === undefined ? undefined : parseGivenAuthority(secret, this.#issuer);
+    const refusal =
+      secret !== undefined && isOperatorsAuthority(secret, place)
+        ? `Secret "${name}" has an authority that the operator made for one instance, and signs for no other; name a Secret with an authority of your own, or remove the field`
+        : secretProblem("certificateAuthority", { name, namespace: place.namespace }, secret)?.message;
+    const invalid =
+      authority === undefined ? `Secret "${name}" must have tls.crt and tls.key of an authority` : undefined;
+    const problem = refusal ?? invalid;
+    return { state: { authority, leaves }, problem, givenAuthorityProblem: problem };
+  }
 }
 
 function reportOf(
-  { seen, trusts, problem }: Remembered,
+  { seen, trusts, problem, givenAuthorityProblem }: Remembered,
   { wanted, processes }: CertificateSubject,
   { host: { clock } }: Context,
 ): CertificateReport {
@@ -220,6 +246,7 @@ function reportOf(
   return {
     due: problem === undefined ? due : { why: problem, atMs: Infinity },
     problem,
+    givenAuthorityProblem,
     trusts,
     endsMs: ends.length === 0 ? undefined : Math.min(...ends),
     authorityEndsMs: seen.authority?.current.notAfterMs,

@@ -52,6 +52,17 @@ export function parseAuthority(secret: Secret, issuer: CertificateIssuer): Autho
   return { current, currentSinceMs: Date.parse(since), standby, previous, rotation };
 }
 
+/**
+ * Whether an operator made it for an instance. Its key would let the owner of another instance in, whatever
+ * labels the Secret has.
+ */
+export function isOperatorsAuthority({ metadata }: Secret, { owner }: CertificatePlace): boolean {
+  const isOfInstance = metadata.ownerReferences?.some(
+    ({ apiVersion, kind }) => kind === owner.kind && apiVersion === owner.apiVersion,
+  );
+  return isOfInstance === true || metadata.annotations?.[annotations.since] !== undefined;
+}
+
 /** An authority that a user gave: nothing replaces it, and its bundle is the user's when there is one. */
 export function parseGivenAuthority(secret: Secret, issuer: CertificateIssuer): AuthorityState | undefined {
   const current = pairOf(secret, "tls");

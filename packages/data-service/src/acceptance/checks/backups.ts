@@ -3,6 +3,7 @@ import type { KindRef } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { Backup } from "../../kinds/backup.ts";
 import { BackupStore } from "../../kinds/backup-store.ts";
+import { dataLabels } from "../../kinds/labels.ts";
 import { Restore } from "../../kinds/restore.ts";
 import { storeRequest } from "../../transfer/store-mounts.ts";
 import { transferPod } from "../../transfer/transfer-pod.ts";
@@ -50,7 +51,8 @@ async function createStore(context: CheckContext): Promise<StepReport> {
   const { api } = context;
   const place = { name: nameOf(context, storePart), namespace: namespaceOf(context) };
   const spec = { accessModes: ["ReadWriteOnce"] as const, resources: { requests: { storage } } };
-  await api.create(PersistentVolumeClaim({ ...place, spec }));
+  const labels = { [dataLabels.backupStore]: "true" };
+  await api.create(PersistentVolumeClaim({ ...place, labels, spec }));
   await api.create(BackupStore({ ...place, spec: { claim: { claimName: place.name } } }));
   return done;
 }

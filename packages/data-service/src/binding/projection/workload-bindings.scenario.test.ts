@@ -8,6 +8,7 @@ import { modelOperator, ModelUsers, Shelf } from "../model-engine.fixture.ts";
 import { serviceBindingOperator } from "./workload-bindings.ts";
 
 const labels = { app: "shop" };
+const mayBeProjected = { "data.setpoint.dev/workload-binding": "true" };
 const template = { metadata: { labels }, spec: { containers: [{ name: "app", image: "shop:1" }] } };
 
 function shop(name = "shop", pods: PodTemplateSpec = template): Deployment {
@@ -31,7 +32,7 @@ test("a Secret is projected into a Deployment, and removed with the binding", as
   await world.apply(shop());
   await world.settled();
   const before = (await world.get(Deployment, "shop")).spec?.template;
-  await world.apply(Secret({ name: "login", stringData: { username: "me" } }));
+  await world.apply(Secret({ name: "login", labels: mayBeProjected, stringData: { username: "me" } }));
   const service = { apiVersion: "v1", kind: "Secret", name: "login" };
   await world.apply(
     WorkloadBinding({ name: "orders", spec: { service, workload, env: [{ name: "USER", key: "username" }] } }),
@@ -51,7 +52,7 @@ test("a Secret is projected into a Deployment, and removed with the binding", as
 
 test("a selector binds workloads that come later, and releases those that leave", async () => {
   await using world = await setUp(2);
-  await world.apply(Secret({ name: "login", stringData: { username: "me" } }));
+  await world.apply(Secret({ name: "login", labels: mayBeProjected, stringData: { username: "me" } }));
   const service = { apiVersion: "v1", kind: "Secret", name: "login" };
   const selected = { apiVersion: "apps/v1", kind: "Deployment", selector: { matchLabels: labels } };
   await world.apply(WorkloadBinding({ name: "orders", spec: { service, workload: selected } }));
@@ -69,7 +70,7 @@ test("a CronJob's pods get a binding", async () => {
   await using world = await setUp(3);
   const jobTemplate = { spec: { template: { spec: { ...template.spec, restartPolicy: "Never" as const } } } };
   await world.apply(CronJob({ name: "nightly", spec: { schedule: "0 3 * * *", suspend: true, jobTemplate } }));
-  await world.apply(Secret({ name: "login", stringData: { username: "me" } }));
+  await world.apply(Secret({ name: "login", labels: mayBeProjected, stringData: { username: "me" } }));
   const service = { apiVersion: "v1", kind: "Secret", name: "login" };
   const nightly = { apiVersion: "batch/v1", kind: "CronJob", name: "nightly" };
   await world.apply(WorkloadBinding({ name: "orders", spec: { service, workload: nightly } }));
@@ -116,7 +117,7 @@ test("a workload that refuses the binding does not keep it from the others", asy
   // The binding would be mounted there.
   const volumeMounts = [{ name: "own", mountPath: "/bindings/orders" }];
   const spec = { volumes, containers: [{ name: "app", image: "shop:1", volumeMounts }] };
-  await world.apply(Secret({ name: "login", stringData: { username: "me" } }));
+  await world.apply(Secret({ name: "login", labels: mayBeProjected, stringData: { username: "me" } }));
   await world.apply(shop("c-third"));
   await world.apply(shop("b-second", { ...template, spec }));
   await world.apply(shop("a-first"));
@@ -131,4 +132,40 @@ test("a workload that refuses the binding does not keep it from the others", asy
     reason: "WorkloadRefused",
     message: expect.stringContaining('Deployment "b-second": ') as string,
   });
+});
+
+test("a Secret without the label is not projected, and the binding says what to do", async () => {
+  await using world = await setUp(8);
+  await world.apply(shop());
+  await world.apply(Secret({ name: "payments", stringData: { password: "theirs" } }));
+  const service = { apiVersion: "v1", kind: "Secret", name: "payments" };
+  await world.apply(WorkloadBinding({ name: "mine", spec: { service, workload } }));
+  await world.run(60_000);
+  expect(await mountsOf(world)).toEqual([]);
+  expect(conditionOf(await world.get(WorkloadBinding, "mine"), "Ready")).toMatchObject({
+    status: "False",
+    reason: "SecretNotLabelled",
+    message:
+      'Secret "payments" is not projected into workloads, because it has no label data.setpoint.dev/workload-binding=true; to allow it, run: kubectl label secret payments --namespace=default data.setpoint.dev/workload-binding=true',
+  });
+  await world.patch(Secret, "payments", { metadata: { labels: mayBeProjected } });
+  await world.run(60_000);
+  expect(await mountsOf(world)).toEqual(["/bindings/mine"]);
+});
+
+test("a service provides no Secret that belongs to another one", async () => {
+  // No operator of a database corrects the status.
+  await using world = await simulate({ seed: 7, operators: [serviceBindingOperator] });
+  await world.apply(shop());
+  await world.apply(Secret({ name: "payments", stringData: { password: "theirs" } }));
+  const instance = { apiGroup: Shelf.group, kind: Shelf.kind, name: "books" };
+  await world.apply(ServiceBinding({ name: "reader", spec: { instance } }));
+  const patch = { status: { binding: { name: "payments" } } };
+  const key = { name: "reader", namespace: "default" };
+  await world.wait(world.client.patch(ServiceBinding, key, patch, { subresource: "status" }));
+  const service = { apiVersion: ServiceBinding.apiVersion, kind: ServiceBinding.kind, name: "reader" };
+  await world.apply(WorkloadBinding({ name: "mine", spec: { service, workload } }));
+  await world.run(60_000);
+  expect(await mountsOf(world)).toEqual([]);
+  expect(conditionOf(await world.get(WorkloadBinding, "mine"), "Ready")?.reason).toBe("SecretNotLabelled");
 });

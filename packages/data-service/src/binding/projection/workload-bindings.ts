@@ -16,6 +16,7 @@ import {
   watching,
 } from "setpoint";
 import type { PolicyRule } from "setpoint/install";
+import { type ConsentProblem, secretProblem } from "../../engine/consent.ts";
 import { ServiceBinding } from "../../kinds/service-binding.ts";
 import { WorkloadBinding } from "../../kinds/workload-binding.ts";
 import { projectBinding, type ProjectionOutcome } from "./project-binding.ts";
@@ -42,12 +43,19 @@ const workloadBindings = controller(WorkloadBinding, {
   ],
   async reconcile({ metadata, spec }, context) {
     const { uid, name, namespace, generation } = metadata;
-    const secretName = await secretOf(spec.service, namespace, context);
-    const projection =
-      secretName === undefined
-        ? undefined
-        : { id: uid, name: spec.name ?? name, secretName, containers: spec.workload.containers, env: spec.env ?? [] };
-    if (projection === undefined) return waitForService(spec.service, generation, context);
+    const service = await providedBy(spec.service, namespace, context);
+    if (service === undefined) {
+      const message = `${spec.service.kind} "${spec.service.name}" does not exist, or provides no Secret yet`;
+      return waitForService("ServiceUnavailable", message, generation, context);
+    }
+    const { secretName } = service;
+    // What is projected already stays: workloads would lose their login with an upgrade of the operator.
+    const problem = await projectionProblem(service, namespace, context);
+    if (problem !== undefined) return waitForService(problem.reason, problem.message, generation, context);
+    const projection = {
+      ...{ id: uid, name: spec.name ?? name, secretName },
+      ...{ containers: spec.workload.containers, env: spec.env ?? [] },
+    };
     const outcome = await projectBinding(context, namespace, uid, spec.workload, projection);
     context.condition(
       { type: "ServiceAvailable", status: "True", reason: "Available", message: `Secret "${projection.secretName}"` },
@@ -99,21 +107,37 @@ interface ServiceReference {
   readonly name: string;
 }
 
+/** A Secret, and the UID of the service that provides it: undefined where a binding names the Secret. */
+interface ProvidedSecret {
+  readonly secretName: string;
+  readonly provider?: string | undefined;
+}
+
 /** The Secret that a service provides; a Secret provides itself. */
-async function secretOf(
+async function providedBy(
   { apiVersion, kind, name }: ServiceReference,
   namespace: string | undefined,
   { client, get }: ReconcileContext,
-): Promise<string | undefined> {
+): Promise<ProvidedSecret | undefined> {
+  if (apiVersion === "v1" && kind === Secret.kind) return { secretName: name };
   const key = namespace === undefined ? { name } : { name, namespace };
-  if (apiVersion === "v1" && kind === Secret.kind) {
-    const secret = await client.get(Secret, key).catch(undefinedIfMissing);
-    return secret === undefined ? undefined : name;
-  }
-  if (apiVersion === ServiceBinding.apiVersion && kind === ServiceBinding.kind)
-    return get(ServiceBinding, name, namespace)?.status?.binding?.name;
-  const service = await client.get(foreignKind(apiVersion, kind), key).catch(undefinedIfMissing);
-  return (service as ProvisionedService | undefined)?.status?.binding?.name;
+  const service: ProvisionedService | undefined =
+    apiVersion === ServiceBinding.apiVersion && kind === ServiceBinding.kind
+      ? get(ServiceBinding, name, namespace)
+      : await client.get(foreignKind(apiVersion, kind), key).catch(undefinedIfMissing);
+  const secretName = service?.status?.binding?.name;
+  return secretName === undefined ? undefined : { secretName, provider: service?.metadata.uid };
+}
+
+/** Why a Secret is not projected. A service provides what belongs to it; other Secrets need the label. */
+async function projectionProblem(
+  { secretName, provider }: ProvidedSecret,
+  namespace = "",
+  { fresh }: ReconcileContext,
+): Promise<ConsentProblem | undefined> {
+  const secret = await fresh(Secret, secretName, namespace);
+  const isOfProvider = secret?.metadata.ownerReferences?.some(({ uid }) => uid === provider);
+  return isOfProvider === true ? undefined : secretProblem("workloadBinding", { name: secretName, namespace }, secret);
 }
 
 /** What servicebinding.io asks of a service: any kind may have it. */
@@ -131,14 +155,14 @@ function undefinedIfMissing(error: unknown): undefined {
 }
 
 async function waitForService(
-  { kind, name }: ServiceReference,
+  reason: string,
+  message: string,
   generation: number | undefined,
   context: ReconcileContext,
 ): Promise<Result> {
-  const message = `${kind} "${name}" does not exist, or provides no Secret yet`;
   context.condition(
-    { type: "ServiceAvailable", status: "False", reason: "ServiceUnavailable", message },
-    { type: "Ready", status: "False", reason: "ServiceUnavailable", message },
+    { type: "ServiceAvailable", status: "False", reason, message },
+    { type: "Ready", status: "False", reason, message },
   );
   await context.status({ observedGeneration: generation });
   return context.requeueAfter(serviceRetryMs, message);

@@ -119,6 +119,7 @@ export type {
   HealthReport,
   Manager,
   BusyKey,
+  SlowedKey,
   ManagerOptions,
   ShardState,
 } from "./manager/manager-options.ts";

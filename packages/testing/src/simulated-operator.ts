@@ -5,7 +5,7 @@
 import type { Transport } from "@setpoint/apimachinery";
 import type { Host, Timer } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";
-import type { Manager } from "@setpoint/runtime";
+import type { Manager, SlowedKey } from "@setpoint/runtime";
 import type { Operator } from "setpoint";
 import { runOperator } from "setpoint/process";
 import type { Participant, Strike } from "./participant.ts";
@@ -88,6 +88,11 @@ export class SimulatedOperator {
   /** Whether it runs and no key is waiting to run or running. */
   get isQuiet(): boolean {
     return this.#life?.manager.isQuiet() ?? false;
+  }
+
+  /** Keys that run again and again for no reason but themselves. */
+  get loops(): readonly SlowedKey[] {
+    return (this.#life?.manager.slowedKeys() ?? []).filter(({ reason }) => reason === "ReconcileLoop");
   }
 
   /** Resolves when its caches are complete. */

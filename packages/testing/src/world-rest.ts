@@ -3,6 +3,7 @@ import type { Storage } from "@setpoint/apiserver";
 import type { KindRef } from "@setpoint/client";
 import { describeFailing, type FailingReconcile, failureMessage } from "./reconcile-failures.ts";
 import { unsettledReason } from "./settled.ts";
+import type { SlowedKey } from "@setpoint/runtime";
 import type { SimulatedOperator } from "./simulated-operator.ts";
 import { prefixOf } from "./storage-prefix.ts";
 import { lineOf, type Trace, type TraceEntry } from "./trace.ts";
@@ -70,6 +71,8 @@ export class WorldRest {
     this.#assertSafe();
     const failures = this.failuresText(failing);
     if (failures !== "") throw this.#time.error(`Not well at rest:${failures}`);
+    const [loop] = this.#parts.operators.flatMap(({ loops }) => loops);
+    if (loop !== undefined) throw this.#time.error(`Not quiet: ${describeLoop(loop)}`);
     const allowed = this.#parts.operators.flatMap((operator) => operator.failing);
     const loud = this.#parts.trace.entries
       .slice(from)
@@ -154,8 +157,14 @@ export class WorldRest {
         const reason = unsettledReason(object);
         if (reason !== undefined) return reason;
       }
-    return undefined;
+    return this.#parts.operators.flatMap(({ loops }) => loops).map(describeLoop)[0];
   }
+}
+
+/** Its requests and writes may all be gone: only the runs go on. */
+function describeLoop({ controller, key, lastResult }: SlowedKey): string {
+  const why = lastResult === undefined ? "" : `; the last run wants another one: "${lastResult}"`;
+  return `controller "${controller}" reconciles "${key}" again and again although nothing but its own writes has changed${why}`;
 }
 
 /** Whether each operator has a replica that may write. */

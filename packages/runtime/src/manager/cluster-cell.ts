@@ -12,7 +12,7 @@ import { fencedTransport } from "../coordination/fenced-transport.ts";
 import { ControllerSupervisor } from "./controller-supervisor.ts";
 import type { KeyOwnership } from "../coordination/key-ownership.ts";
 import { lazyClient } from "./lazy-client.ts";
-import type { BusyKey, ManagerOptions } from "./manager-options.ts";
+import type { BusyKey, ManagerOptions, SlowedKey } from "./manager-options.ts";
 
 export interface ClusterCellOptions {
   /** Undefined: the cluster that the manager itself lives in. */
@@ -91,6 +91,17 @@ export class ClusterCell {
   get busyKeys(): readonly BusyKey[] {
     return this.controllers.flatMap(({ runner: { definition, queue } }) =>
       queue.busyKeys.map((key) => ({ controller: definition.name, key })),
+    );
+  }
+
+  /** The keys that a protection holds back. */
+  get slowedKeys(): readonly SlowedKey[] {
+    return this.controllers.flatMap(({ runner, supervisor: { history } }) =>
+      [...runner.slowedKeys()].map(({ key, reason }) => {
+        const { reason: lastResult } = history.latest(key) ?? {};
+        const controller = runner.definition.name;
+        return { controller, key, reason, ...(lastResult === undefined ? {} : { lastResult }) };
+      }),
     );
   }
 

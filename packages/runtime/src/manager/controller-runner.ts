@@ -11,7 +11,7 @@ import type { ControllerDefinition } from "../controller/controller-definition.t
 import { errStopped } from "../errors.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import { DaemonRunner } from "../handlers/daemons.ts";
-import { Protections } from "../protection/protections.ts";
+import { Protections, type ProtectionReason } from "../protection/protections.ts";
 import type { Priority } from "../queue/priority.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import { createControllerInfo } from "../run/controller-info.ts";
@@ -133,6 +133,14 @@ export class ControllerRunner {
   /** What woke the key since its last run. */
   causesOf(key: string): readonly Cause[] {
     return this.#states.get(key)?.causes.peek() ?? [];
+  }
+
+  /** The keys that a protection holds back now. */
+  *slowedKeys(): Iterable<{ readonly key: string; readonly reason: ProtectionReason }> {
+    for (const state of this.#states.values()) {
+      const reason = this.#reconciler.protections.holderOf(state);
+      if (reason !== undefined) yield { key: state.key, reason };
+    }
   }
 
   /** What holds the key back, as a sentence; undefined when nothing does. */

@@ -4,6 +4,7 @@ import type { Host } from "@setpoint/host";
 import type { CacheOptions } from "../cache/cache-options.ts";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import type { WhyQuery, WhyReport } from "../why/why-report.ts";
+import type { ProtectionReason } from "../protection/protections.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import type { DryRunReport } from "../controller/dry-run-report.ts";
 import type { LeaderElectionOptions, ShardingOptions } from "../coordination/lease-options.ts";
@@ -98,6 +99,13 @@ export interface BusyKey {
   readonly key: string;
 }
 
+/** A key that a protection holds back, because its controller misbehaves. */
+export interface SlowedKey extends BusyKey {
+  readonly reason: ProtectionReason;
+  /** Why its last run wants another one, or the error with which it failed. */
+  readonly lastResult?: string;
+}
+
 /** A running set of controllers. */
 export interface Manager extends AsyncDisposable {
   /** Resolves when all caches are complete; rejects when the manager stops before. */
@@ -118,6 +126,8 @@ export interface Manager extends AsyncDisposable {
   isQuiet(): boolean;
   /** The keys because of which `isQuiet` is false. */
   busyKeys(): readonly BusyKey[];
+  /** The keys that run at a slower pace until the cause is gone. */
+  slowedKeys(): readonly SlowedKey[];
   /** Enqueues a key of a controller; without a cluster's name in all clusters. */
   enqueue(controller: string, key: NamespacedName, cluster?: string): void;
   /**

@@ -14,6 +14,7 @@ import { checkLease, checkLiveness, checkReadiness, healthReport } from "./healt
 import { allKeys } from "../coordination/key-ownership.ts";
 import type {
   BusyKey,
+  SlowedKey,
   ClusterRegistry,
   HealthCheck,
   HealthReport,
@@ -96,6 +97,10 @@ class RunningManager implements Manager {
 
   busyKeys(): readonly BusyKey[] {
     return this.#cells.flatMap((cell) => cell.busyKeys);
+  }
+
+  slowedKeys(): readonly SlowedKey[] {
+    return this.#cells.flatMap((cell) => cell.slowedKeys);
   }
 
   enqueue(controller: string, key: NamespacedName, cluster?: string): void {

@@ -26,6 +26,9 @@ const conditionType = "Slowed";
 const reconcileLoopMessage =
   "The reconcile runs again and again although nothing but its own writes has changed; it is slowed down until another change arrives";
 
+/** Why a key is slowed down: the reason of its condition. */
+export type ProtectionReason = "ReconcileLoop" | "FieldManagerConflict";
+
 /** What slows a key down. */
 export interface ProtectedKey {
   loop: ReconcileLoop | undefined;
@@ -111,6 +114,12 @@ export class Protections {
     return undefined;
   }
 
+  /** Which protection holds the key back now; undefined when none does. */
+  holderOf(state: ProtectedKey): ProtectionReason | undefined {
+    if (state.fieldConflict !== undefined) return "FieldManagerConflict";
+    return isSlow(state.loop) && loopWaitMs(state.loop, this.#nowMs) > 0 ? "ReconcileLoop" : undefined;
+  }
+
   /** Why the key is slowed down; undefined when it is not. */
   messageOf({ fieldConflict: conflict, loop }: ProtectedKey): string | undefined {
     if (conflict !== undefined) return conflictMessage(conflict);
@@ -151,7 +160,7 @@ export class Protections {
     }
   }
 
-  #report(object: Stored<KubeObject>, reason: "ReconcileLoop" | "FieldManagerConflict", message: string): void {
+  #report(object: Stored<KubeObject>, reason: ProtectionReason, message: string): void {
     const { definition, events, host, log } = this.#options;
     log.warn("Slowed down a key", { object: storeKey(object.metadata), reason, message });
     events.record(object, definition.name, { type: "Warning", reason, message });

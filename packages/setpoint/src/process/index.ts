@@ -15,6 +15,7 @@ export type {
   KindCacheOptions,
   Manager,
   BusyKey,
+  SlowedKey,
   DryRunReport,
   ManagerOptions,
 } from "@setpoint/runtime";

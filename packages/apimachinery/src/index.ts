@@ -52,6 +52,7 @@ export {
   isInvalid,
   isNotFound,
   isStatus,
+  isTooLarge,
   isTooManyRequests,
 } from "./status.ts";
 export { assert, isSetpointError, messageOf, SetpointError } from "./errors.ts";

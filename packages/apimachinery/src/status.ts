@@ -104,6 +104,13 @@ export const isExpired: ErrorTest = hasReason("Expired", "Gone");
 /** 429: the server limits requests, or a disruption budget denies an eviction. */
 export const isTooManyRequests: ErrorTest = hasReason("TooManyRequests");
 
+/** What etcd answers to an object beyond its limit; the API server passes it on as a 500 without a reason. */
+const storeLimit = "etcdserver: request is too large";
+
+/** 413, or a 500 of the store: the request or the object is too large, so that sending it again is useless. */
+export const isTooLarge: ErrorTest = (error) =>
+  isApiError(error) && (error.reason === "RequestEntityTooLarge" || error.message.includes(storeLimit));
+
 /** A failure Status with every required field; `details` is left out when nothing is known. */
 export function failure(code: number, reason: StatusReason, message: string, details?: StatusDetails): Status {
   return {

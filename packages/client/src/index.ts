@@ -64,4 +64,4 @@ export type { FlightRecorderOptions } from "./transports/flight-recorder.ts";
 export { FlightRecorder, recordingTransport } from "./transports/flight-recorder.ts";
 export type { Divergence, ReplayOptions, ReplayResult } from "./transports/flight-replay.ts";
 export { FlightReplay } from "./transports/flight-replay.ts";
-export { Redactor } from "./transports/redactor.ts";
+export { isBuiltinGroup, Redactor } from "./transports/redactor.ts";

@@ -4,6 +4,7 @@ import {
   isApiError,
   isSetpointError,
   isStatus,
+  isTooLarge,
   SetpointError,
   ApiError,
   type ApiRequest,
@@ -14,6 +15,7 @@ import {
 } from "@setpoint/apimachinery";
 import { sleep } from "@setpoint/host";
 import { errNoAnswer, outcomeUnknown } from "./errors.ts";
+import { tooLargeError } from "./too-large.ts";
 import { RequestMetrics } from "./request-metrics.ts";
 import type { ClientOptions } from "./request-options.ts";
 
@@ -131,7 +133,8 @@ interface Failed {
 
 /** 429 is a refusal before anything happened; so is 503 with a time to come back. */
 function judgeAnswer(request: ApiRequest, response: RawResponse, status: Status): Failed {
-  const error = new ApiError(status);
+  const answered = new ApiError(status);
+  const error = isTooLarge(answered) ? tooLargeError(request, answered) : answered;
   const retryAfterMs = retryAfterOf(response, status);
   if (response.status === 429) {
     // An eviction that a disruption budget refuses is a 429 too, and final.

@@ -1,5 +1,13 @@
 /** Which refusals of a run are the user's to see, and which of them only a change can end. */
-import { isApiError, isForbidden, isInvalid, isSetpointError, type ApiError, messageOf } from "@setpoint/apimachinery";
+import {
+  isApiError,
+  isForbidden,
+  isInvalid,
+  isSetpointError,
+  isTooLarge,
+  type ApiError,
+  messageOf,
+} from "@setpoint/apimachinery";
 import { errNotOwned, errWriteBudget, isTerminalError } from "../errors.ts";
 import { isOtherUid } from "../writes/other-uid.ts";
 import { minutes } from "../controller/result.ts";
@@ -21,6 +29,7 @@ export const refusalReasons = [
   "ImmutableField",
   "Rejected",
   "QuotaExceeded",
+  "TooLarge",
   "Forbidden",
   "Terminal",
   "WriteBudget",
@@ -42,6 +51,8 @@ export function refusalOf(error: unknown, isWrite: (error: object) => boolean): 
   if (isTerminalError(error)) return { reason: "Terminal", message, until: "change" };
   if (isSetpointError(error, errNotOwned)) return { reason: "NotOwned", message, until: "look" };
   if (isSetpointError(error, errWriteBudget)) return { reason: "WriteBudget", message, until: "retry" };
+  // A status as well as a child: sent again, either is refused again.
+  if (isTooLarge(error)) return { reason: "TooLarge", message, until: "change" };
   if (!isApiError(error) || !isWrite(error) || isOtherUid(error)) return undefined;
   if (isNamespaceTerminating(error)) return { reason: "NamespaceTerminating", message, until: "change" };
   if (isInvalid(error) && isByPolicy(message)) return { reason: "Rejected", message, until: "look" };

@@ -1,5 +1,5 @@
 import { isConflict, type Condition, type KubeObject, deepEqual } from "@setpoint/apimachinery";
-import type { Client, KindRef, Stored } from "@setpoint/client";
+import { isBuiltinGroup, type Client, type KindRef, type Stored } from "@setpoint/client";
 import { timestamp, type Clock, type Logger } from "@setpoint/host";
 import { asJson } from "../objects/as-json.ts";
 import { covers } from "../objects/covers.ts";
@@ -246,7 +246,8 @@ export class StatusWriter {
     const taken = statusOf(answer);
     if (deepEqual(taken, whole)) return;
     memory.remember("status", JSON.stringify(whole), JSON.stringify(taken));
-    const fields = fieldsNotKept(taken, whole);
+    // The server leaves empty fields of built-in kinds out, and their schema is not the author's.
+    const fields = isBuiltinGroup(kind.group) ? [] : fieldsNotKept(taken, whole);
     if (fields.length > 0)
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,

@@ -10,7 +10,15 @@ export type { Client, FullList } from "@setpoint/client";
 export { createClient, RestMapping } from "@setpoint/client";
 
 // errors
-export { ApiError, isApiError, isExpired, isForbidden, isInvalid, isTooManyRequests } from "@setpoint/apimachinery";
+export {
+  ApiError,
+  isApiError,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isTooLarge,
+  isTooManyRequests,
+} from "@setpoint/apimachinery";
 export { isSetpointError, SetpointError } from "@setpoint/apimachinery";
 export { isOutcomeUnknown } from "@setpoint/client";
 

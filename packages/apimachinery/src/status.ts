@@ -107,8 +107,8 @@ export const isTooManyRequests: ErrorTest = hasReason("TooManyRequests");
 /** What etcd answers to an object beyond its limit; the API server passes it on as a 500 without a reason. */
 const storeLimit = "etcdserver: request is too large";
 
-/** 413, or a 500 of the store: the request or the object is too large, so that sending it again is useless. */
-export const isTooLarge: ErrorTest = (error) =>
+/** 413, or a 500 of the store: the object is too large, so that sending it again is useless. */
+export const isTooLarge: ErrorTest = (error): error is ApiError =>
   isApiError(error) && (error.reason === "RequestEntityTooLarge" || error.message.includes(storeLimit));
 
 /** A failure Status with every required field; `details` is left out when nothing is known. */

@@ -1,4 +1,4 @@
-/** Explains a refusal of a request or an object that is too large: which field it is, and what the limit is. */
+/** Explains the refusal of an object that is too large: which field it is, and what the limit is. */
 import { ApiError, isJsonObject, type ApiRequest } from "@setpoint/apimachinery";
 
 /** The default of etcd and of every server that behaves like it. */

@@ -3,13 +3,9 @@
  * Service.
  */
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { startCluster } from "@setpoint/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildOperatorImage, operatorImage } from "../tools/image/operator-image.ts";
 import { Kubectl, type Running } from "./kubectl/kubectl.ts";
 import { script } from "./kubectl/manifests.ts";
 
@@ -24,12 +20,7 @@ const server = `require("node:net").createServer({ allowHalfOpen: true }, (socke
 }).listen(8000)`;
 
 beforeAll(async () => {
-  const directory = mkdtempSync(join(tmpdir(), "setpoint-port-forward-"));
-  parts.defer(() => rmSync(directory, { recursive: true, force: true }));
-  const localImages = { [operatorImage]: buildOperatorImage(join(directory, "build")) };
-  const cluster = parts.use(
-    await startCluster({ directory: undefined, port: 0, nodes: 1, localImages, say: () => {} }),
-  );
+  const cluster = parts.use(await startCluster({ directory: undefined, port: 0, nodes: 1, say: () => {} }));
   kubectl = parts.use(new Kubectl(cluster.kubeconfig));
   await kubectl.ok("apply -f -", [], { input: script("echo", server) });
   await kubectl.ok("label pod echo app=echo");

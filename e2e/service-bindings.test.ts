@@ -11,7 +11,7 @@ import { type Client, createClient } from "@setpoint/client";
 import { dataLabels, ServiceBinding, WorkloadBinding } from "@setpoint/data-service";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { applyFile } from "../examples/etcd/install.ts";
-import { buildOperatorImage, operatorImage } from "../tools/image/operator-image.ts";
+import { operatorImage } from "../tools/image/operator-image.ts";
 
 const manifests = new URL("../operators/etcd/manifests/service-bindings.yaml", import.meta.url).pathname;
 const namespace = "default";
@@ -22,9 +22,8 @@ let client: Client;
 beforeAll(async () => {
   const directory = mkdtempSync(join(tmpdir(), "setpoint-e2e-"));
   parts.defer(() => rmSync(directory, { recursive: true }));
-  const localImages = { [operatorImage]: buildOperatorImage(join(directory, "build")) };
   const cluster = parts.use(
-    await startCluster({ directory: join(directory, "data"), port: 0, nodes: 1, localImages, say: () => {} }),
+    await startCluster({ directory: join(directory, "data"), port: 0, nodes: 1, say: () => {} }),
   );
   client = createClient(cluster.transport, cluster.host);
   await applyFile(client, manifests);

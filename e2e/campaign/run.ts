@@ -20,7 +20,6 @@ import { applyFile } from "../../examples/etcd/install.ts";
 import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
 import { LedgerWriter } from "../../examples/etcd/tour/ledger-writer.ts";
 import { asked, wholeNumber } from "../../tools/flags/asked.ts";
-import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
 import { type Arena, type Disaster, kill, leaderOf, pickDisaster } from "./disasters.ts";
 import { checkKnownBad } from "./known-bad.ts";
 import { PlainCluster } from "./plain-cluster.ts";
@@ -212,11 +211,10 @@ async function run(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "setpoint-campaign-"));
   await using parts = new AsyncDisposableStack();
   parts.defer(() => rmSync(directory, { recursive: true, force: true }));
-  const localImages = { [operatorImage]: buildOperatorImage(join(directory, "build")) };
   const data = join(directory, "data");
   const disk = parts.use(VolumesDisk.mount(join(data, "nodes", nodeName, "volumes")));
   const cluster = parts.use(
-    await startCluster({ directory: data, port: 0, nodes: 1, localImages, say: (line) => console.log(line) }),
+    await startCluster({ directory: data, port: 0, nodes: 1, say: (line) => console.log(line) }),
   );
   const client = createClient(cluster.transport, cluster.host);
   await applyFile(client, manifests);

@@ -13,7 +13,6 @@ import { applyFile } from "../../examples/etcd/install.ts";
 import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
 import { bind, loginOf } from "../../examples/etcd/tour/bindings.ts";
 import { LedgerWriter, type Login } from "../../examples/etcd/tour/ledger-writer.ts";
-import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
 import { expectStatus } from "./expect-status.ts";
 import { processesWith } from "../processes.ts";
 
@@ -50,11 +49,8 @@ export class Playground implements AsyncDisposable {
     await using parts = new AsyncDisposableStack();
     const directory = mkdtempSync(join(tmpdir(), "setpoint-e2e-"));
     parts.defer(() => rmSync(directory, { recursive: true }));
-    const localImages = { [operatorImage]: buildOperatorImage(join(directory, "build")) };
     const say = (line: string): void => console.log(line);
-    const cluster = parts.use(
-      await startCluster({ directory: join(directory, "data"), port: 0, nodes: 1, localImages, say }),
-    );
+    const cluster = parts.use(await startCluster({ directory: join(directory, "data"), port: 0, nodes: 1, say }));
     writeFileSync(join(directory, "kubeconfig"), cluster.kubeconfig, { mode: 0o600 });
     const client = createClient(cluster.transport, cluster.host);
     await applyFile(client, manifests);

@@ -1,9 +1,5 @@
 /** A running cluster with one node and the etcd operator in it, and kubectl for it. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { startCluster } from "@setpoint/cli";
-import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
 import { Kubectl } from "./kubectl.ts";
 
 export const operatorManifests: string = new URL("../../operators/etcd/manifests/install.yaml", import.meta.url)
@@ -18,12 +14,7 @@ export interface ClusterWithKubectl extends AsyncDisposable {
 
 export async function startClusterWithKubectl(): Promise<ClusterWithKubectl> {
   await using parts = new AsyncDisposableStack();
-  const directory = mkdtempSync(join(tmpdir(), "setpoint-kubectl-"));
-  parts.defer(() => rmSync(directory, { recursive: true, force: true }));
-  const localImages = { [operatorImage]: buildOperatorImage(join(directory, "build")) };
-  const cluster = parts.use(
-    await startCluster({ directory: undefined, port: 0, nodes: 1, localImages, say: () => {} }),
-  );
+  const cluster = parts.use(await startCluster({ directory: undefined, port: 0, nodes: 1, say: () => {} }));
   const kubectl = parts.use(new Kubectl(cluster.kubeconfig));
   await kubectl.ok(`apply --server-side -f ${operatorManifests}`);
   await kubectl.ok("wait --for=condition=Available deployment/etcd-operator -n setpoint-system --timeout=60s");

@@ -15,7 +15,6 @@ import {
 import { isSetpointError, SetpointError } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import { systemClock } from "@setpoint/host/system";
-import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
 import { applyFile } from "./install.ts";
 import { showUntilRunning } from "./progress.ts";
 import { ClusterUnderTour } from "./tour/cluster-under-tour.ts";
@@ -45,9 +44,7 @@ async function start(options: UpOptions): Promise<number> {
   if (options.directory !== undefined) prepareFolder("data directory", options.directory);
   prepareFolder("the kubeconfig's folder", dirname(options.kubeconfig));
   print("Starting the control plane and a node …");
-  const build = join(options.directory ?? here, "build");
-  const localImages = { [operatorImage]: buildOperatorImage(build) };
-  await using cluster = await startCluster({ ...options, localImages, say: print });
+  await using cluster = await startCluster({ ...options, say: print });
   writeText("the kubeconfig", options.kubeconfig, cluster.kubeconfig, 0o600);
   print(`  ready after ${since()}: ${cluster.url}`);
   const client = createClient(cluster.transport, cluster.host);

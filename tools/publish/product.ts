@@ -3,10 +3,13 @@
  * entries of `packages/setpoint`.
  *
  *     lib/PACKAGE/dist/… the build of packages/PACKAGE, whose imports of other packages are relative paths
- *     here lib/PACKAGE/… its data, templates and programs, at the places where its build looks for them
+ *     lib/PACKAGE/… its data, templates and programs, at the places where its build looks for them
+ *     operators/NAME/… the same of an operator that the command installs, and its manifests
+ *     docs/…, examples/… pages and examples, at their places in the repository
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { copyPages } from "./product-pages.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
@@ -19,43 +22,53 @@ interface Manifest {
   readonly exports: Entries;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly engines: Readonly<Record<string, string>>;
+  /** What the command installs of an operator. */
+  readonly setpoint?: object;
 }
 
 interface Workspace {
-  /** The folder below `packages`. */
+  /** Its folder in the repository. */
+  readonly source: string;
+  /** Its folder in the npm package. */
   readonly folder: string;
   readonly manifest: Manifest;
 }
 
-const workspaces: readonly Workspace[] = readdirSync(join(root, "packages")).map((folder) => ({
-  folder,
-  manifest: JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8")) as Manifest,
-}));
+const packages = readdirSync(join(root, "packages")).map((name) => workspaceAt(`packages/${name}`, `lib/${name}`));
+const operators = readdirSync(join(root, "operators"))
+  .map((name) => workspaceAt(`operators/${name}`, `operators/${name}`))
+  .filter(({ manifest }) => manifest.setpoint !== undefined);
+const workspaces: readonly Workspace[] = [...packages, ...operators];
 const byName: ReadonlyMap<string, Workspace> = new Map(workspaces.map((each) => [each.manifest.name, each]));
 /** Besides the build: what a package reads or starts at run time. */
 const parts = ["bin", "data", "templates"];
 
 /** Writes the package into an empty folder. The workspace must be built. */
 export function assembleProduct(target: string): void {
-  for (const workspace of workspaces) copyWorkspace(workspace, join(target, "lib", workspace.folder));
-  for (const file of ["LICENSE", "README.md"]) cpSync(join(root, file), join(target, file));
+  for (const workspace of workspaces) copyWorkspace(workspace, target);
+  copyPages(target);
   writeFileSync(join(target, "package.json"), `${JSON.stringify(productManifest(), undefined, 2)}\n`);
 }
 
-function copyWorkspace({ folder, manifest }: Workspace, target: string): void {
-  const source = join(root, "packages", folder);
+function workspaceAt(source: string, folder: string): Workspace {
+  const manifest = JSON.parse(readFileSync(join(root, source, "package.json"), "utf8")) as Manifest;
+  return { source: join(root, source), folder, manifest };
+}
+
+function copyWorkspace({ source, folder, manifest }: Workspace, product: string): void {
+  const target = join(product, folder);
   mkdirSync(target, { recursive: true });
   for (const part of parts) {
     if (existsSync(join(source, part))) cpSync(join(source, part), join(target, part), { recursive: true });
   }
-  // The command reads its version here, and Node the kind of the modules.
-  const { name, version } = manifest;
-  writeFileSync(join(target, "package.json"), `${JSON.stringify({ name, version, type: "module" })}\n`);
+  // The command reads its version and its operators here, and Node the kind of the modules.
+  const { name, version, setpoint } = manifest;
+  writeFileSync(join(target, "package.json"), `${JSON.stringify({ name, version, type: "module", setpoint })}\n`);
   for (const file of builtFiles(source)) {
     const path = join(target, "dist", file);
     mkdirSync(dirname(path), { recursive: true });
     const text = readFileSync(join(source, "dist", file), "utf8");
-    writeFileSync(path, withRelativeImports(text, path, target));
+    writeFileSync(path, withRelativeImports(text, path, product));
   }
 }
 
@@ -69,17 +82,17 @@ function builtFiles(source: string): readonly string[] {
 /** An import of another workspace package; not in a comment. */
 const imported = /^(?! *(?:\*|\/\/))(.*?\b(?:from |import |import\())"((?:@setpoint\/|setpoint)[^"]*)"/gm;
 
-function withRelativeImports(text: string, path: string, lib: string): string {
+function withRelativeImports(text: string, path: string, product: string): string {
   return text
     .replace(imported, (_, before: string, specifier: string) => {
-      const to = join(dirname(lib), builtEntry(specifier));
+      const to = join(product, builtEntry(specifier));
       const from = relative(dirname(path), to);
       return `${before}"${from.startsWith(".") ? from : `./${from}`}"`;
     })
     .replace(/\n\/\/# sourceMappingURL=.*/, "");
 }
 
-/** The built file of an entry, below `lib`: `@setpoint/client/node` is `client/dist/node/index.js`. */
+/** The built file of an entry: `@setpoint/client/node` is `lib/client/dist/node/index.js`. */
 function builtEntry(specifier: string): string {
   const parts = specifier.split("/");
   const name = parts.splice(0, specifier.startsWith("@") ? 2 : 1).join("/");

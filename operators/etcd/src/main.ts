@@ -17,8 +17,8 @@ async function runOperator(): Promise<number> {
 
 /** It may change workloads, which the etcd operator may not, so it is a process with rights of its own. */
 async function runBindings(): Promise<number> {
-  const { serviceBindingOperator } = await import("@setpoint/data-service");
-  return runOperatorProcess(serviceBindingOperator);
+  const { default: operator } = await import("./service-bindings.ts");
+  return runOperatorProcess(operator);
 }
 
 /**

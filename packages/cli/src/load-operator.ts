@@ -7,11 +7,12 @@ import type { Operator } from "setpoint";
 import { httpHook, readOperator, systemPrograms } from "setpoint/hook";
 import { isOperator } from "setpoint/process";
 import { usageError } from "./command.ts";
+import { findReleaseOperator, releaseOperators } from "./release/release-operators.ts";
 import { yamlDocuments } from "./yaml-documents.ts";
 
 /**
- * The operator that a module exports as default, or that a YAML file declares; `verb` completes the sentence
- * that says why not. Throws `ERR_USAGE`.
+ * The operator that a module exports as default, or that a YAML file declares, or one of this release by its
+ * name; `verb` completes the sentence that says why not. Throws `ERR_USAGE`.
  */
 export async function loadOperator(file: string | undefined, verb: string): Promise<Operator> {
   const path = operatorPath(file, verb);
@@ -25,18 +26,29 @@ export async function loadOperator(file: string | undefined, verb: string): Prom
   );
 }
 
-/** The absolute path of a file that may hold an operator; `verb` as above. Throws `ERR_USAGE`. */
+/**
+ * The absolute path of a file that may hold an operator, or of the module of an operator of this release;
+ * `verb` as above. Throws `ERR_USAGE`.
+ */
 export function operatorPath(file: string | undefined, verb: string): string {
   if (file === undefined) {
     throw new SetpointError(usageError, `Cannot ${verb} an operator: the file that exports it is missing`);
   }
   const path = resolve(file);
-  if (!existsSync(path)) throw new SetpointError(usageError, `Cannot ${verb} "${file}": no such file`);
+  const ofRelease = findReleaseOperator(file);
+  if (ofRelease !== undefined) return ofRelease.module;
+  if (!existsSync(path)) throw new SetpointError(usageError, `Cannot ${verb} "${file}": no such file${known(file)}`);
   if (isDeclaration(path) || /\.[cm]?[jt]s$/.test(path)) return path;
   throw new SetpointError(
     usageError,
     `Cannot ${verb} "${file}": expected a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one`,
   );
+}
+
+/** What looks like a name is not a file of which the ending was forgotten. */
+function known(text: string): string {
+  const names = releaseOperators().map(({ name }) => name);
+  return /^[a-z0-9-]+$/.test(text) ? `, and no operator of this release; it has ${names.join(", ")}` : "";
 }
 
 function isDeclaration(path: string): boolean {

@@ -12,6 +12,7 @@ import { dev } from "./commands/dev.ts";
 import { fault } from "./commands/fault.ts";
 import { generate } from "./commands/generate.ts";
 import { image } from "./commands/image.ts";
+import { install } from "./commands/install.ts";
 import { manifests } from "./commands/manifests.ts";
 import { node } from "./commands/node.ts";
 import { plan } from "./commands/plan.ts";
@@ -43,6 +44,7 @@ const commands: readonly Command[] = [
   replay,
   manifests,
   build,
+  install,
   uninstall,
   bundle,
   dashboard,

@@ -22,13 +22,21 @@ export { debianCatalogue } from "./images/debian-catalogue.ts";
 export type { CatalogueEntry } from "./images/debian-catalogue.ts";
 export { createImageCatalog } from "./images/image-catalog.ts";
 export type { ImageCatalog } from "./images/image-catalog.ts";
-export type { DebianClosure, ImageConfig, ImageFile, ImageSource, LocalImage } from "./images/image.ts";
+export type {
+  DebianClosure,
+  ImageConfig,
+  ImageFile,
+  ImageSource,
+  LocalImage,
+  UndescribedImage,
+} from "./images/image.ts";
 export { parseImageCatalogue } from "./images/image-catalogue-file.ts";
 export { loadImages } from "./images/oci/load-images.ts";
 export type { LoadImagesOptions } from "./images/oci/load-images.ts";
 export { LoadedImages } from "./images/oci/loaded-images.ts";
 export type { LoadedImage } from "./images/oci/loaded-images.ts";
 export type { ArchiveLimits } from "./images/oci/limits.ts";
+export { withBuildLock } from "./images/build-lock.ts";
 export { ImageStore } from "./images/image-store.ts";
 export type { ImageProgress, ImageStoreOptions } from "./images/image-store.ts";
 

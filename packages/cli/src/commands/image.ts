@@ -7,6 +7,7 @@ import { type Command, type Output, refuseMore, untilSignal, usageError } from "
 import { catalogueFile, readImageCatalogue } from "../image/catalogue-file.ts";
 import { parseImage } from "../image/image-name.ts";
 import { knownImages } from "../image/known-images.ts";
+import { releaseOperators } from "../release/release-operators.ts";
 
 interface ImageCall {
   readonly argument: string | undefined;
@@ -48,7 +49,9 @@ async function load({ argument, name, replacesCatalogue }: ImageCall, output: Ou
   const path = required(argument, "load an image", "the path of a layout or an archive");
   const stop = new AbortController();
   void untilSignal().then((signal) => stop.abort(new Error(`stopped by ${signal}`)));
-  const options = { clock: systemClock, directory: imageCacheFolder(), path, replacesCatalogue, signal: stop.signal };
+  const ownNames = releaseOperators().map((each) => each.image);
+  const place = { clock: systemClock, directory: imageCacheFolder(), path, signal: stop.signal };
+  const options = { ...place, replacesCatalogue, ownNames };
   const chosen = parseImage(name, "name");
   const loaded = await loadImages({ ...options, ...(chosen === undefined ? {} : { name: chosen }) });
   for (const each of loaded) output.out(`Loaded ${each.name}, ${each.id}\n`);

@@ -6,6 +6,7 @@ import { parseNamespace, usageError, type Command, type Output } from "../comman
 import { readRecording } from "../flight/recording-file.ts";
 import { parseImage } from "../image/image-name.ts";
 import { loadOperator } from "../load-operator.ts";
+import { installationOf } from "../release/release-operators.ts";
 import { helmChart } from "../manifests/helm-chart.ts";
 import { kustomizeFiles } from "../manifests/kustomize-files.ts";
 import { manifestsYaml } from "../manifests/manifests-yaml.ts";
@@ -28,7 +29,8 @@ export const manifests: Command = {
     const form = outputForm(values.output ?? "yaml", directory, positionals.length);
     const extras = parseExtras(values.with);
     const operator = await loadOperator(file, "print the manifests of");
-    const image = parseImage(values.image) ?? `${operator.name}-operator:latest`;
+    const defaults = installationOf(file ?? "", operator);
+    const image = parseImage(values.image) ?? defaults.image;
     if (form === "images") {
       output.out([image, ...operator.relatedImages.map((each) => each.image)].map((each) => `${each}\n`).join(""));
       return 0;
@@ -44,8 +46,9 @@ export const manifests: Command = {
       writeTexts(directory, helmChart(operator, { image, extras, version, run, ...rules }));
       return 0;
     }
-    const namespace = parseNamespace("namespace", values.namespace ?? `${operator.name}-system`);
-    const objects = installManifests(operator, { image, namespace, extras, run, ...rules });
+    const namespace = parseNamespace("namespace", values.namespace ?? defaults.namespace);
+    const { args: programs } = defaults;
+    const objects = installManifests(operator, { image, namespace, args: programs, extras, run, ...rules });
     if (form === "kustomize") writeTexts(directory, kustomizeFiles(objects));
     else output.out(manifestsYaml(objects));
     return 0;

@@ -9,6 +9,7 @@ import type { NodeInit, NodeMessage, NodeStop } from "../cluster/node-process.ts
 import { stallLimits } from "../cluster/stall-limits.ts";
 import type { Command } from "../command.ts";
 import { guardProcess } from "../process-guard.ts";
+import { ownImages } from "../release/own-images.ts";
 import { sentenceOf } from "../sentence-of.ts";
 
 /**
@@ -76,6 +77,7 @@ async function serve(init: NodeInit, write: (line: string) => void, end: End): P
     directory: init.directory,
     imageCache: init.imageCache,
     localImages: init.localImages,
+    ownImages: ownImages(),
     clusterDnsAddress: init.dnsAddress,
     ...mirrorOption(),
     transport,

@@ -4,6 +4,7 @@ import { createClient } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";
 import { parseNamespace, refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
+import { installationOf } from "../release/release-operators.ts";
 import { nothingThere, planUninstall, uninstallOperator } from "../uninstall/uninstall-operator.ts";
 
 /** `setpoint uninstall`: takes an operator away without leaving objects that can never be deleted. */
@@ -11,7 +12,7 @@ export const uninstall: Command = {
   name: "uninstall",
   usage: "uninstall FILE [--namespace NS] [--kinds] [--yes] [--kubeconfig FILE] [--context NAME]",
   summary:
-    "Show what would go with the operator that FILE exports, and with --yes remove it: its Deployment, the finalizers that only it would take away, its rights; with --kinds its CRDs and all their objects.",
+    "Show what would go with the operator of FILE, and with --yes remove it: its Deployment, the finalizers that only it would take away, its rights; with --kinds its CRDs and all their objects.",
   async run(args, output) {
     const text = { type: "string" } as const;
     const yes = { type: "boolean" } as const;
@@ -28,7 +29,10 @@ export const uninstall: Command = {
       ...(context === undefined ? {} : { context }),
     });
     const client = createClient(transport, host);
-    const namespace = parseNamespace("namespace", values.namespace ?? `${operator.name}-system`);
+    const namespace = parseNamespace(
+      "namespace",
+      values.namespace ?? installationOf(positionals[0] ?? "", operator).namespace,
+    );
     const what = { operator, client, clock: host.clock, namespace, withKinds: kinds };
     const lines = values.yes === true ? uninstallOperator(what) : await planUninstall(what);
     let isAbsent = true;

@@ -1,13 +1,14 @@
 /**
- * What the nodes of `setpoint up` can run: loaded images, those of the catalogue file, and the catalogue of
- * Setpoint.
+ * What the nodes of `setpoint up` can run: loaded images, those of the catalogue file, the operators of this
+ * release, and the catalogue of Setpoint.
  */
 import { debianCatalogue, type ImageSource, LoadedImages } from "@setpoint/process-node";
 import { imageCacheFolder } from "../cluster/cluster.ts";
+import { releaseOperators } from "../release/release-operators.ts";
 
 export interface KnownImage {
   readonly name: string;
-  /** `loaded`, or the packages that stand for it. */
+  /** Whether it was loaded or belongs to this release, or the packages that stand for it. */
   readonly source: string;
 }
 
@@ -19,6 +20,7 @@ export function knownImages(added: Readonly<Record<string, ImageSource>>): reado
       for (const [tag, source] of Object.entries(tags)) known.set(`${repository}:${tag}`, packagesOf(source));
     }
   }
+  for (const { image } of releaseOperators()) known.set(image, "an operator of this release");
   for (const { name, id, bytes } of new LoadedImages(imageCacheFolder()).list()) {
     known.set(name, `loaded, ${id.slice(0, "sha256:".length + 12)}, ${Math.ceil(bytes / 1024 ** 2)} MB`);
   }
@@ -28,5 +30,5 @@ export function knownImages(added: Readonly<Record<string, ImageSource>>): reado
 }
 
 function packagesOf({ closure }: ImageSource): string {
-  return `Debian ${closure.suite}: ${closure.packages.join(", ")}`;
+  return closure === undefined ? "files of this machine" : `Debian ${closure.suite}: ${closure.packages.join(", ")}`;
 }

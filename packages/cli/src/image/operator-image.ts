@@ -1,9 +1,9 @@
 /** The image of an operator: Node, its libraries, the project and the packages that it needs. */
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { writeImageArchive } from "./image-archive.ts";
-import { librariesOf } from "./node-files.ts";
+import { sharedLibraries } from "./node-files.ts";
 import { commandOf, copyFile, copyProject, projectOf } from "./project-files.ts";
 
 export interface OperatorImageOptions {
@@ -25,13 +25,13 @@ export async function buildOperatorImage({ file, reference, out }: OperatorImage
   const project = projectOf(file);
   const command = commandOf(project);
   const node = realpathSync(process.execPath);
-  const libraries = librariesOf(node);
   const root = mkdtempSync(join(tmpdir(), "setpoint-image-"));
   try {
     makeSystemFolders(root);
-    for (const path of libraries) copyFile(path, root);
-    copyFile(node, root, nodeInImage);
     copyProject(project, join(root, home), new Set([out]));
+    const files = readdirSync(root, { recursive: true, encoding: "utf8" });
+    for (const path of sharedLibraries(files.map((each) => join(root, each)))) copyFile(path, root);
+    copyFile(node, root, nodeInImage);
     return await writeImageArchive({
       reference,
       root,
@@ -46,7 +46,8 @@ export async function buildOperatorImage({ file, reference, out }: OperatorImage
   }
 }
 
-function makeSystemFolders(root: string): void {
+/** What every image has of a system beside Node and its libraries. */
+export function makeSystemFolders(root: string): void {
   chmodSync(root, 0o755);
   mkdirSync(join(root, "etc"));
   writeFileSync(join(root, "etc/passwd"), `operator:x:${user}:${user}::${home}:/sbin/nologin\n`);

@@ -94,7 +94,7 @@ export function checkVersion(directory: string, source: ImageSource): void {
   const { package: name, upstream } = source.version;
   const found = upstreamVersion(directory, name);
   if (found === upstream) return;
-  const { suite } = source.closure;
+  const suite = source.closure?.suite ?? "no suite";
   const message = `Cannot use package "${name}" of ${suite}: its version is ${found ?? "unknown"}, the catalogue pins ${upstream}`;
   throw nodeError("ERR_IMAGE_VERSION", message);
 }

@@ -2,27 +2,29 @@
 import { nodeError } from "../errors.ts";
 import type { CatalogueEntry } from "./debian-catalogue.ts";
 import { canonicalImageName } from "./image-reference.ts";
-import type { ImageSource } from "./image.ts";
+import type { ImageSource, UndescribedImage } from "./image.ts";
 
 /** Finds the source of an image by its name. */
 export interface ImageCatalog {
   /** What a program or a catalogue file added. */
   findLocal(image: string): ImageSource | undefined;
   /** Throws ERR_IMAGE_UNKNOWN with the commands that load and list images. */
-  find(image: string): ImageSource;
+  find(image: string): ImageSource | UndescribedImage;
 }
 
-/** `localImages` are looked up first. */
+/** `localImages` are looked up first. `ownImages` belong to the release, as the entries do. */
 export function createImageCatalog(
   entries: readonly CatalogueEntry[],
   localImages: Readonly<Record<string, ImageSource>> = {},
+  ownImages: Readonly<Record<string, UndescribedImage>> = {},
 ): ImageCatalog {
-  const local = new Map(Object.entries(localImages).map(([name, source]) => [canonicalImageName(name), source]));
+  const local = byCanonicalName(localImages);
+  const own = byCanonicalName(ownImages);
   const findLocal = (image: string): ImageSource | undefined => local.get(canonicalImageName(image));
   return {
     findLocal,
     find(image) {
-      const source = findLocal(image) ?? findInCatalogue(entries, image);
+      const source = findLocal(image) ?? findInCatalogue(entries, image) ?? own.get(canonicalImageName(image));
       if (source !== undefined) return source;
       const { repository } = parseImageName(image);
       const entry = entries.find(({ repositories }) => repositories.includes(repository));
@@ -35,6 +37,10 @@ export function createImageCatalog(
 export function findInCatalogue(entries: readonly CatalogueEntry[], image: string): ImageSource | undefined {
   const { repository, tag } = parseImageName(image);
   return entries.find(({ repositories }) => repositories.includes(repository))?.tags[tag];
+}
+
+function byCanonicalName<T>(images: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
+  return new Map(Object.entries(images).map(([name, image]) => [canonicalImageName(name), image]));
 }
 
 /** Splits `repository:tag`; a digest is not a tag, and a port in the registry's name is not either. */

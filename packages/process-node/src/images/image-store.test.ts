@@ -16,6 +16,7 @@ import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { debianCatalogue } from "./debian-catalogue.ts";
 import { createImageCatalog } from "./image-catalog.ts";
+import type { ImageSource } from "./image.ts";
 import { LoadedImages } from "./oci/loaded-images.ts";
 import { ImageStore, type ImageStoreOptions } from "./image-store.ts";
 
@@ -187,4 +188,36 @@ test("a loaded image that lost its name is removed when nobody used it for days;
   expect(loaded.remove("a:1")).toBe(false);
   await store(directory).keepHouse();
   expect(readdirSync(directory).sort()).toEqual(["loaded", loaded.folderOf(ids[1] ?? "")]);
+});
+
+test("an image of files alone needs no Debian package", async () => {
+  const directory = folder();
+  const program = join(folder(), "program");
+  writeFileSync(program, "hello", { mode: 0o755 });
+  const source = { files: [{ from: program, to: "/usr/bin/program" }] };
+  const images = store(directory, {
+    catalog: createImageCatalog([], { "own:1": source }),
+    extract: () => Promise.reject(new Error("no Debian mirror")),
+  });
+  const { rootDirectory } = await images.ensure("own:1");
+  expect(readFileSync(join(rootDirectory, "usr/bin/program"), "utf8")).toBe("hello");
+  expect(existsSync(join(rootDirectory, "proc"))).toBe(true);
+  expect(images.has("own:1")).toBe(true);
+});
+
+test("an image of the release is described when a pod first needs it, and once", async () => {
+  const program = join(folder(), "program");
+  writeFileSync(program, "hello");
+  let described = 0;
+  const describe = (): Promise<ImageSource> => {
+    described++;
+    return Promise.resolve({ files: [{ from: program, to: "/program" }] });
+  };
+  const images = store(folder(), { catalog: createImageCatalog([], {}, { "example.com/own:1": { describe } }) });
+  expect(images.has("example.com/own:1")).toBe(false);
+  expect(described).toBe(0);
+  await Promise.all([images.ensure("example.com/own:1"), images.ensure("example.com/own:1")]);
+  await images.ensure("example.com/own:1");
+  expect(images.has("example.com/own:1")).toBe(true);
+  expect(described).toBe(1);
 });

@@ -1,9 +1,8 @@
 import { messageOf } from "@setpoint/apimachinery";
 import { createHash } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { cp, rm } from "node:fs/promises";
 import {
   chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   renameSync,
@@ -14,21 +13,21 @@ import {
   utimesSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Clock, Logger } from "@setpoint/host";
+import { type Clock, type Logger, TimeSlices } from "@setpoint/host";
 import { nodeError } from "../errors.ts";
 import { findDebianMirror } from "./apt-mirror.ts";
 import { withBuildLock } from "./build-lock.ts";
 import { copyIntoRoot } from "./copy-into-root.ts";
-import { addLinks, checkVersion, extractClosure } from "./debian-closure.ts";
+import { addLinks, checkVersion, completeRoot, extractClosure } from "./debian-closure.ts";
 import type { ImageCatalog } from "./image-catalog.ts";
 import { type LoadedImage, LoadedImages, loadedPrefix } from "./oci/loaded-images.ts";
-import type { DebianClosure, ImageConfig, ImageSource, LocalImage } from "./image.ts";
+import type { DebianClosure, ImageConfig, ImageFile, ImageSource, LocalImage, UndescribedImage } from "./image.ts";
 
 /** What happens while an image is fetched, for a person to see. */
 export interface ImageProgress {
   readonly kind: "image";
   readonly image: string;
-  readonly step: "fetching" | "copying" | "ready";
+  readonly step: "building" | "fetching" | "copying" | "ready";
   readonly seconds?: number;
 }
 
@@ -65,6 +64,8 @@ export class ImageStore {
   readonly #options: ImageStoreOptions;
   readonly #loaded: LoadedImages;
   readonly #building = new Map<string, Promise<LocalImage>>();
+  /** What this process has described, by name. */
+  readonly #described = new Map<string, ImageSource>();
   /** Roots that this process gave out: containers may run in them. */
   readonly #used = new Set<string>();
   #sweptMs = Number.NEGATIVE_INFINITY;
@@ -77,6 +78,7 @@ export class ImageStore {
   /** Whether the image is present, so that no pull is needed. */
   has(name: string): boolean {
     const source = this.#find(name);
+    if ("describe" in source) return false;
     return "id" in source || existsSync(this.#rootOf(imageHash(source)));
   }
 
@@ -109,8 +111,9 @@ export class ImageStore {
   }
 
   async #ensure(name: string, signal?: AbortSignal): Promise<LocalImage> {
-    const source = this.#find(name);
-    if ("id" in source) return this.#use(name, this.#loaded.folderOf(source.id), source.id, source.config);
+    const found = this.#find(name);
+    if ("id" in found) return this.#use(name, this.#loaded.folderOf(found.id), found.id, found.config);
+    const source = "describe" in found ? await this.#describe(name, found) : found;
     const hash = imageHash(source);
     if (!existsSync(this.#rootOf(hash))) {
       const startedMs = this.#options.clock.monotonic();
@@ -122,9 +125,16 @@ export class ImageStore {
   }
 
   /** What a program of this process named comes first, then what was loaded, then the catalogue. */
-  #find(name: string): ImageSource | LoadedImage {
+  #find(name: string): ImageSource | LoadedImage | UndescribedImage {
     const { catalog } = this.#options;
-    return catalog.findLocal(name) ?? this.#loaded.find(name) ?? catalog.find(name);
+    return catalog.findLocal(name) ?? this.#loaded.find(name) ?? this.#described.get(name) ?? catalog.find(name);
+  }
+
+  async #describe(name: string, image: UndescribedImage): Promise<ImageSource> {
+    this.#options.onProgress?.({ kind: "image", image: name, step: "building" });
+    const source = await image.describe();
+    this.#described.set(name, source);
+    return source;
   }
 
   #use(name: string, hash: string, id: string, config: ImageConfig): LocalImage {
@@ -144,26 +154,29 @@ export class ImageStore {
       async (directory) => {
         // `cp -al` would let a write through one image reach another; copies are reflinks where the file
         // system can.
-        cpSync(closureRoot, directory, { recursive: true, verbatimSymlinks: true, mode: copyOnWrite });
+        if (closureRoot === undefined) makeEmptyRoot(directory);
+        else await cp(closureRoot, directory, { recursive: true, verbatimSymlinks: true, mode: copyOnWrite });
         addLinks(directory, source.links ?? {});
-        for (const file of source.files ?? []) copyIntoRoot(directory, file);
+        await this.#layFiles(directory, source.files ?? []);
       },
       signal,
     );
   }
 
   /** Closures are images of their own, shared by all that are laid over them. */
-  async #ensureClosure(name: string, source: ImageSource, signal?: AbortSignal): Promise<string> {
-    const plain: ImageSource = source.files === undefined ? source : { closure: source.closure };
+  async #ensureClosure(name: string, source: ImageSource, signal?: AbortSignal): Promise<string | undefined> {
+    const { closure } = source;
+    if (closure === undefined) return undefined;
+    const plain: ImageSource = source.files === undefined ? source : { closure };
     const hash = imageHash(plain);
     if (existsSync(this.#rootOf(hash))) return this.#rootOf(hash);
     this.#options.onProgress?.({ kind: "image", image: name, step: "fetching" });
-    this.#requireSpace(source.closure);
+    this.#requireSpace(closure);
     const extract = this.#options.extract ?? extractClosure;
     await this.#atomically(
       hash,
       async (directory) => {
-        await extract(source.closure, directory, this.#options.mirror ?? findDebianMirror());
+        await extract(closure, directory, this.#options.mirror ?? findDebianMirror());
         checkVersion(directory, plain);
         addLinks(directory, plain.links ?? {});
       },
@@ -194,6 +207,15 @@ export class ImageStore {
       },
       signal,
     );
+  }
+
+  /** An operator has more than a thousand files: other pods go on between them. */
+  async #layFiles(root: string, files: readonly ImageFile[]): Promise<void> {
+    const slices = new TimeSlices(this.#options.clock);
+    for (const file of files) {
+      if (slices.isOver()) await slices.pause();
+      copyIntoRoot(root, file);
+    }
   }
 
   #requireSpace(closure: DebianClosure): void {
@@ -230,7 +252,7 @@ const copyOnWrite = 2;
  * over.
  */
 export function imageHash(source: ImageSource): string {
-  const { suite, packages } = source.closure;
+  const { suite, packages } = source.closure ?? { suite: "", packages: [] };
   const files = (source.files ?? []).flatMap(({ from, to }) => [...fileIdentity(from, to)]);
   const content = { layoutVersion, suite, packages, links: source.links ?? {}, version: source.version ?? null, files };
   const hash = createHash("sha256").update(JSON.stringify(content)).digest("hex");
@@ -249,6 +271,11 @@ function* fileIdentity(from: string, to: string): Iterable<string> {
 function freeBytesOf(directory: string): number {
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize;
+}
+
+function makeEmptyRoot(directory: string): void {
+  mkdirSync(directory);
+  completeRoot(directory);
 }
 
 function removeTree(path: string): void {

@@ -24,13 +24,19 @@ export interface ImageConfig {
 
 /** An image by name: a closure, what is laid over it, and how it starts. */
 export interface ImageSource extends ImageConfig {
-  readonly closure: DebianClosure;
+  /** Absent: the image has its files alone. */
+  readonly closure?: DebianClosure;
   /** Laid over the closure; absent for a plain closure. */
   readonly files?: readonly ImageFile[];
   /** Symlinks `path → target`, where upstream's image has its programs elsewhere than Debian. */
   readonly links?: Readonly<Record<string, string>>;
   /** The upstream version that the package must have, read from its changelog. */
   readonly version?: { readonly package: string; readonly upstream: string };
+}
+
+/** An image that this host describes only when a pod first needs it, because that takes a build. */
+export interface UndescribedImage {
+  describe(): Promise<ImageSource>;
 }
 
 /** An image that lies ready on this host. */

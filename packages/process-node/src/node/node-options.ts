@@ -1,6 +1,6 @@
 import type { Transport } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
-import type { ImageSource } from "../images/image.ts";
+import type { ImageSource, UndescribedImage } from "../images/image.ts";
 import type { PodNetworkOptions } from "../network/node-network.ts";
 import type { ImageProgress } from "../images/image-store.ts";
 
@@ -20,6 +20,8 @@ export interface NodeOptions {
   readonly tls: { readonly cert: string; readonly key: string };
   /** Images of files of this host, by the name that manifests use. */
   readonly localImages?: Readonly<Record<string, ImageSource>>;
+  /** Images of this release that are made when a pod first needs them. */
+  readonly ownImages?: Readonly<Record<string, UndescribedImage>>;
   /** Debian mirror; default: that of the host's apt sources. */
   readonly mirror?: string;
   readonly podCidr?: string;

@@ -164,7 +164,7 @@ function createImages(options: NodeOptions, { clock, log }: Host, folders: NodeF
     clock,
     log,
     directory: options.imageCache ?? join(folders.directory, "images"),
-    catalog: createImageCatalog(debianCatalogue, options.localImages),
+    catalog: createImageCatalog(debianCatalogue, options.localImages, options.ownImages),
     ...(options.mirror === undefined ? {} : { mirror: options.mirror }),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   });

@@ -251,3 +251,13 @@ test("an archive that GNU tar wrote, with long names, is loaded", async () => {
   await load(archive);
   expect(read("candy:1", long)).toBe("deep");
 });
+
+test("an image does not take the name of an operator of the release, unless it is asked to", async () => {
+  const { load } = cache();
+  const name = "example.com/own-operator:1";
+  const path = await layout([hello], name);
+  await expect(load(path, { ownNames: [name] })).rejects.toThrow(
+    `nodes have an image "${name}" already (an operator of this release): load this one under another name`,
+  );
+  expect(await load(path, { ownNames: [name], replacesCatalogue: true })).toMatchObject([{ name }]);
+});

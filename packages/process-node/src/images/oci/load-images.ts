@@ -32,6 +32,8 @@ export interface LoadImagesOptions {
   readonly name?: string;
   /** Whether an image may take a name that stands for Debian packages: nodes then run it instead of them. */
   readonly replacesCatalogue?: boolean;
+  /** Names of the release that nodes know beside the catalogue. */
+  readonly ownNames?: readonly string[];
   readonly signal?: AbortSignal;
   /** Replaced in tests. */
   readonly limits?: ArchiveLimits;
@@ -142,18 +144,23 @@ function namesOf(image: ArchivedImage, count: number, options: LoadImagesOptions
     throw refusal(`${shown} is not the name of an image: expected one such as registry.example.com/candy:1.2`);
   }
   const canonical = names.map(canonicalImageName);
-  if (options.replacesCatalogue !== true) refuseCatalogueNames(canonical);
+  if (options.replacesCatalogue !== true) refuseKnownNames(canonical, options.ownNames ?? []);
   return canonical;
 }
 
 /** All pods of the machine that ask for such a name would run the image without a word. */
-function refuseCatalogueNames(names: readonly string[]): void {
+function refuseKnownNames(names: readonly string[], ownNames: readonly string[]): void {
+  const own = new Set(ownNames.map(canonicalImageName));
   for (const name of names) {
-    const known = findInCatalogue(debianCatalogue, name);
+    const known = own.has(name) ? "an operator of this release" : packagesOf(name);
     if (known === undefined) continue;
-    const packages = `Debian ${known.closure.suite}: ${known.closure.packages.join(", ")}`;
     throw refusal(
-      `nodes have an image "${name}" already (${packages}): load this one under another name with --name IMAGE, or in its place with --replace-catalogue`,
+      `nodes have an image "${name}" already (${known}): load this one under another name with --name IMAGE, or in its place with --replace-catalogue`,
     );
   }
+}
+
+function packagesOf(name: string): string | undefined {
+  const closure = findInCatalogue(debianCatalogue, name)?.closure;
+  return closure === undefined ? undefined : `Debian ${closure.suite}: ${closure.packages.join(", ")}`;
 }

@@ -35,7 +35,7 @@ describe("launch", () => {
   });
 
   it("gives programs nothing of this process's environment", async () => {
-    const names = (await launch(["env"])).split("\n").map((line) => line.split("=")[0]);
+    const names = (await launch(["env"])).split("\n").map((line) => line.split("=")[0] ?? "");
     expect(names.sort()).toEqual(["LC_ALL", "PATH", "PWD"]);
   });
 

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { candy, ownFolder } from "./own-folder.fixture.ts";
@@ -23,4 +23,14 @@ test("a file that cannot be written is reported in words", async () => {
   const refusal = `Cannot use "${file}`;
   expect((await setpoint("manifests", candy, "--output", "helm", file)).err).toContain(refusal);
   expect((await setpoint("bundle", candy, file, "--version", "1.2.3")).err).toContain(refusal);
+});
+
+test("nothing is written through a link in the folder, or outside of it", () => {
+  const [outside, into] = [join(folder, "outside"), join(folder, "linked")];
+  for (const each of [outside, into]) mkdirSync(each);
+  symlinkSync(outside, join(into, "manifests"));
+  symlinkSync(join(outside, "file"), join(into, "file"));
+  for (const name of ["manifests/a.yaml", "file", "../outside/a"])
+    expect(() => writeTexts(into, new Map([[name, "x"]]))).toThrow(`Cannot write "${name}" into "${into}"`);
+  expect(readdirSync(outside)).toEqual([]);
 });

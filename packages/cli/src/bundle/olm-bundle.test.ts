@@ -1,4 +1,5 @@
-import { writeFileSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -37,6 +38,22 @@ test("the check names the file and the field of what is wrong", async () => {
   writeFileSync(csvPath, text);
   expect(code).toBe(1);
   expect(err).toContain('candy-operator.clusterserviceversion.yaml spec.version: "new" is not a semantic version');
+});
+
+test("the check reads files of the bundle, and not what links and pipes in it lead to", async () => {
+  const bad = join(folder, "manifests/bad.yaml");
+  const make = [
+    () => symlinkSync("/dev/zero", bad),
+    () => symlinkSync("/etc/passwd", bad),
+    () => execFileSync("/usr/bin/mkfifo", [bad]),
+    () => writeFileSync(bad, " ".repeat(4 * 1024 * 1024 + 1)),
+  ];
+  for (const each of make) {
+    each();
+    const { code, err } = await setpoint("bundle", "--check", folder);
+    rmSync(bad);
+    expect([code, err]).toEqual([1, expect.stringContaining("manifests/bad.yaml is no file of at most")]);
+  }
 });
 
 test("a bundle lists the operator's image and those of its pods", () => {

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { globSync, lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
@@ -7,6 +7,9 @@ import { olmBundle } from "../bundle/olm-bundle.ts";
 import { refuseMore, usageError, type Command, type Output } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
 import { writeTexts } from "../write-text.ts";
+
+/** An object of a cluster has at most 1.5 MiB. */
+const fileBytesMax = 4 * 1024 * 1024;
 
 /** `setpoint bundle`: an operator as the Operator Lifecycle Manager takes it. */
 export const bundle: Command = {
@@ -47,10 +50,20 @@ function check(directory: string, output: Output): number {
       "ERR_NO_BUNDLE",
       `Cannot check "${directory}": there is neither manifests/ nor metadata/ in it`,
     );
-  const found = checkBundle(new Map(paths.map((path) => [path, readFileSync(join(directory, path), "utf8")])));
+  const found = checkBundle(new Map(paths.map((path) => [path, readFile(directory, path)])));
   if (found.length > 0) return refuse(found, output);
   output.out(`The bundle in ${directory} is fit: ${paths.length} files\n`);
   return 0;
+}
+
+/** A bundle may come from anybody: its files are read, not what a link, a device or a pipe leads to. */
+function readFile(directory: string, path: string): string {
+  const parts = path.split("/").map((_, i, all) => join(directory, ...all.slice(0, i + 1)));
+  const isLink = parts.some((part) => lstatSync(part).isSymbolicLink());
+  const stat = lstatSync(join(directory, path));
+  if (!isLink && stat.isFile() && stat.size <= fileBytesMax) return readFileSync(join(directory, path), "utf8");
+  const message = `Cannot check "${directory}": ${path} is no file of at most ${fileBytesMax} bytes, or a link`;
+  throw new SetpointError("ERR_NO_BUNDLE", message);
 }
 
 function refuse(found: readonly string[], output: Output): number {

@@ -231,3 +231,25 @@ test.each<readonly [string, string]>([
   );
   expect(err).toContain(`${fault}\n`);
 });
+
+test("no name or text of a definition gets out of its comment or its literal", async () => {
+  const evil = '*/ export const planted = 1; /* "; export const planted = 1; // `\r\n\u2028export const planted = 1;';
+  const names = { kind: `Widget${evil}`, plural: evil };
+  const schema = {
+    type: "object",
+    description: evil,
+    properties: { [evil]: { type: "string", default: evil, enum: [evil] } },
+  };
+  const version = { name: `v1${evil}`, served: true, storage: true, deprecated: true, deprecationWarning: evil };
+  const spec = {
+    group: evil,
+    scope: "Cluster",
+    names,
+    versions: [{ ...version, schema: { openAPIV3Schema: schema } }],
+  };
+  const manifest = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: {}, spec };
+  const { out } = await setpoint("generate", "types", file("evil.json", JSON.stringify(manifest)));
+  const generated = (await import(file("evil.ts", out.replace('"setpoint"', '"@setpoint/apimachinery"')))) as object;
+  expect(Object.keys(generated)).toHaveLength(1);
+  expect(generated).not.toHaveProperty("planted");
+});

@@ -89,6 +89,9 @@ export { formatFieldSelector, matchesFields, parseFieldSelector } from "./field-
 export type { ShardField, ShardRange, ShardSelector } from "./shard-selector.ts";
 export { formatShardSelector, matchesShard, parseShardSelector, shardRangeOf } from "./shard-selector.ts";
 
+// texts
+export { decodeYamlText, textEncodingOf } from "./text-encoding.ts";
+
 // quantities and times
 export type { Quantity, QuantityFormat, QuantityPrecision } from "./quantity.ts";
 export {

@@ -50,6 +50,13 @@ test.each([
   expect((await setpoint("manifests", path)).err).toBe(`Cannot read an operator from "${path}": ${why}\n`);
 });
 
+test("YAML in another encoding is refused by its name", async () => {
+  const path = file("utf16.yaml", "");
+  writeFileSync(path, Buffer.from("kind: CompositeController\n", "utf16le"));
+  const why = "the text is UTF-16LE without a byte order mark, expected UTF-8";
+  expect((await setpoint("manifests", path)).err).toContain(`Cannot read "${path}": ${why}\n`);
+});
+
 test("YAML with tabs is refused with their place", async () => {
   const path = file("tabs.yaml", "kind:\tConfigMap\n\tmetadata: {}\n");
   expect((await setpoint("run", path)).err).toContain(

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { isSetpointError, SetpointError, messageOf } from "@setpoint/apimachinery";
+import { decodeYamlText, isSetpointError, SetpointError, messageOf } from "@setpoint/apimachinery";
 import { systemHost } from "@setpoint/host/system";
 import type { Operator } from "setpoint";
 import { httpHook, readOperator, systemPrograms } from "setpoint/hook";
@@ -93,9 +93,9 @@ function declaredOperator(path: string): Operator {
 }
 
 function documentsOf(path: string): readonly unknown[] {
-  const text = readFileSync(path, "utf8");
+  const bytes = readFileSync(path);
   try {
-    return yamlDocuments(text);
+    return yamlDocuments(decodeYamlText(bytes));
   } catch (error) {
     throw new SetpointError(usageError, `Cannot read "${path}": ${messageOf(error)}`);
   }

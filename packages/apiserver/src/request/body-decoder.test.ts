@@ -39,6 +39,24 @@ test.each([
   expect(await codeOf(type, text)).toBe(code);
 });
 
+const utf16 = (text: string): Buffer => Buffer.from(text, "utf16le");
+
+test("YAML in UTF-16 with a byte order mark is read, as by kube-apiserver", async () => {
+  const value = { kind: "Café" };
+  expect(await codeOf("apply-patch+yaml", utf16("\ufeffkind: Café"))).toMatchObject({ value });
+  expect(await codeOf("apply-patch+yaml", utf16('\ufeff{"kind":"Café"}').swap16())).toMatchObject({ value });
+});
+
+test.each([
+  ["yaml", utf16("kind: a"), "error decoding YAML: the text is UTF-16LE without a byte order mark, expected UTF-8"],
+  ["yaml", Buffer.from("kind: é", "latin1"), "error decoding YAML: the text is not UTF-8: byte 0xe9 at offset 6"],
+  ["json", utf16('\ufeff{"a":1}'), "error decoding the body: the text is UTF-16LE, expected UTF-8"],
+  ["json", utf16('{"a":1}').swap16(), "the text is UTF-16BE without a byte order mark, expected UTF-8"],
+  ["json", Buffer.from('\ufeff{"a":1}'), "the text is UTF-8 with a byte order mark, expected UTF-8"],
+])("the encoding of %s that cannot be read is named", async (type, body, message) => {
+  await expect(decodeBody(request(type, body), new Map())).rejects.toThrow(message);
+});
+
 test("brackets and commas in strings do not count", async () => {
   const text = JSON.stringify({ a: "[,".repeat(bodyValuesMax), b: '\\"[[' });
   expect(await codeOf("json", text)).toMatchObject({ value: JSON.parse(text) });

@@ -1,6 +1,13 @@
 /** Decodes the body of a request to a JSON value, by its media type. */
 import { isUtf8 } from "node:buffer";
-import { type ApiError, type ApiRequest, isApiError, messageOf } from "@setpoint/apimachinery";
+import {
+  type ApiError,
+  type ApiRequest,
+  decodeYamlText,
+  isApiError,
+  messageOf,
+  textEncodingOf,
+} from "@setpoint/apimachinery";
 import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
 import { checkJsonBounds, checkValueBounds } from "./body-bounds.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
@@ -60,11 +67,11 @@ function jsonBody(mediaType: string, body: Uint8Array): DecodedBody {
 }
 
 /** Whatever a decoder stumbles over is in the body. */
-function decodedBy(decoder: BodyDecoder, body: Uint8Array): unknown {
+function decodedBy<T>(decoder: (bytes: Uint8Array) => T, body: Uint8Array, what = "error decoding the body"): T {
   try {
     return decoder(body);
   } catch (error) {
-    throw refused("error decoding the body", error);
+    throw refused(what, error);
   }
 }
 
@@ -74,7 +81,9 @@ export function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(textOf(body));
   } catch (error) {
-    throw badRequest(`error decoding the body: ${messageOf(error)}`);
+    const encoding = textEncodingOf(body);
+    const why = encoding === undefined ? messageOf(error) : `the text is ${encoding}, expected UTF-8`;
+    throw badRequest(`error decoding the body: ${why}`);
   }
 }
 
@@ -82,8 +91,8 @@ function textOf(body: Uint8Array): string {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
 }
 
-async function yamlBody(mediaType: string, body: Uint8Array, decodeYaml: DecodeYaml): Promise<DecodedBody> {
-  if (!isUtf8(body)) throw badRequest("error decoding YAML: the text is not UTF-8");
+async function yamlBody(mediaType: string, bytes: Uint8Array, decodeYaml: DecodeYaml): Promise<DecodedBody> {
+  const body = yamlBytes(bytes);
   const json = jsonIn(body);
   if (json !== undefined) return { mediaType, value: json.value, duplicates: none };
   try {
@@ -93,6 +102,12 @@ async function yamlBody(mediaType: string, body: Uint8Array, decodeYaml: DecodeY
   } catch (error) {
     throw refused("error decoding YAML", error);
   }
+}
+
+/** UTF-8; what is not is decoded and encoded again, for the bounds and the scan of keys work on bytes. */
+function yamlBytes(bytes: Uint8Array): Uint8Array {
+  if (textEncodingOf(bytes) === undefined && isUtf8(bytes)) return bytes;
+  return Buffer.from(decodedBy(decodeYamlText, bytes, "error decoding YAML"));
 }
 
 const openBrace = 0x7b;

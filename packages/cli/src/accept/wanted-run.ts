@@ -1,6 +1,6 @@
 /** The AcceptanceRun that a call of `setpoint accept` asks for: from a file, or made for a kind. */
 import { existsSync, readFileSync } from "node:fs";
-import { messageOf, SetpointError } from "@setpoint/apimachinery";
+import { decodeYamlText, messageOf, SetpointError } from "@setpoint/apimachinery";
 import { type Client, RestMapping } from "@setpoint/client";
 import { type Host, randomSuffix } from "@setpoint/host";
 import { usageError } from "../command.ts";
@@ -47,7 +47,7 @@ function readRun(file: string): AcceptanceRun {
 
 function documentsOf(file: string): readonly unknown[] {
   try {
-    return yamlDocuments(readFileSync(file, "utf8"));
+    return yamlDocuments(decodeYamlText(readFileSync(file)));
   } catch (error) {
     throw unusable(file, messageOf(error));
   }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { SetpointError, messageOf } from "@setpoint/apimachinery";
+import { decodeYamlText, messageOf, SetpointError } from "@setpoint/apimachinery";
 import { type FaultPlan, parseFaultPlan } from "@setpoint/controlplane";
 import type { ImageSource } from "@setpoint/process-node";
 import { parse } from "yaml";
@@ -50,7 +50,7 @@ function readFaults(file: string): FaultPlan {
     throw new SetpointError("ERR_FAULTS_INVALID", `Cannot read the faults in "${file}": no such file`);
   let value: unknown;
   try {
-    value = parse(readFileSync(file, "utf8"));
+    value = parse(decodeYamlText(readFileSync(file)));
   } catch (cause) {
     // What follows the first line of yaml's messages is an excerpt.
     const [why = ""] = messageOf(cause).split("\n");

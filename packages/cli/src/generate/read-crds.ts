@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createKind, isNotFound, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
+import { createKind, decodeYamlText, isNotFound, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import { connect } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
@@ -49,7 +49,7 @@ async function readFromCluster(name: string, cluster: ClusterChoice): Promise<un
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return decodeYamlText(readFileSync(file));
   } catch (cause) {
     throw unreadable(file, cause);
   }

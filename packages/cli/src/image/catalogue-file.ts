@@ -1,7 +1,7 @@
 /** The images that a user adds to those that Debian packages stand for. */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { messageOf, SetpointError } from "@setpoint/apimachinery";
+import { decodeYamlText, messageOf, SetpointError } from "@setpoint/apimachinery";
 import { type ImageSource, parseImageCatalogue } from "@setpoint/process-node";
 import { parse } from "yaml";
 
@@ -19,7 +19,7 @@ export function readImageCatalogue(file: string | undefined): Readonly<Record<st
   if (file === undefined) return {};
   let value: unknown;
   try {
-    value = parse(readFileSync(file, "utf8"));
+    value = parse(decodeYamlText(readFileSync(file)));
   } catch (cause) {
     // What follows the first line of yaml's messages is an excerpt.
     const [why = ""] = messageOf(cause).split("\n");

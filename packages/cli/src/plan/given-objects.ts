@@ -1,6 +1,7 @@
 /** Objects of a user's files, which a plan pretends to apply before the operator runs. */
 import { readFileSync } from "node:fs";
 import {
+  decodeYamlText,
   gvkOf,
   isApiError,
   isJsonObject,
@@ -35,7 +36,7 @@ function parseFile(file: string): readonly UnstructuredObject[] {
 
 function documentsOf(file: string): readonly unknown[] {
   try {
-    return yamlDocuments(readFileSync(file, "utf8"));
+    return yamlDocuments(decodeYamlText(readFileSync(file)));
   } catch (error) {
     throw refused(file, messageOf(error));
   }

@@ -1,6 +1,6 @@
 /** A file of plans, by which a platform replaces or extends those of an operator. */
 import { readFileSync } from "node:fs";
-import { messageOf, SetpointError } from "@setpoint/apimachinery";
+import { decodeYamlText, messageOf, SetpointError } from "@setpoint/apimachinery";
 import { parse } from "yaml";
 import { z } from "zod";
 import type { CataloguePlan } from "./plan-catalogue.ts";
@@ -47,7 +47,7 @@ export function readPlans<Gives>(
 
 function contentOf(file: string): unknown {
   try {
-    return parse(readFileSync(file, "utf8"));
+    return parse(decodeYamlText(readFileSync(file)));
   } catch (cause) {
     // What follows the first line of yaml's messages is an excerpt.
     const [why = ""] = messageOf(cause).split("\n");

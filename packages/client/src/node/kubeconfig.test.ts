@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@setpoint/host/system";
@@ -76,6 +76,15 @@ test("relative paths are relative to the file that names them", () => {
       "contexts: [{name: a, context: {cluster: c}}]\n",
   );
   expect(resolveConnection({ clock: systemClock, kubeconfig }).connection.ca).toBe("THE CA");
+});
+
+test("a kubeconfig in UTF-16 is read, and one in another encoding is refused by its name", () => {
+  const utf16 = file("utf16", "");
+  writeFileSync(utf16, Buffer.from(`\ufeff${written}`, "utf16le"));
+  expect(loadKubeconfig({ path: utf16 }).currentContext).toBe("setpoint");
+  writeFileSync(utf16, Buffer.from(written, "utf16le"));
+  const why = "the text is UTF-16LE without a byte order mark, expected UTF-8";
+  expect(() => loadKubeconfig({ path: utf16 })).toThrow(`Cannot read kubeconfig "${utf16}": ${why}`);
 });
 
 test("an unknown context is refused with the names of those that are there", () => {
@@ -157,6 +166,24 @@ test("a proxy is that of the cluster, else that of the environment", () => {
   expect(() => proxyOf(socks, {})).toThrow(
     'Cannot use context "setpoint": its proxy-url is "socks5://proxy", expected http:// or https://',
   );
+});
+
+test("the command of an exec plugin is relative to the kubeconfig that names it, unless PATH has it", async () => {
+  mkdirSync(join(folder, "elsewhere", "sub"), { recursive: true });
+  const status = { token: "t" };
+  const answer = JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status });
+  writeFileSync(join(folder, "elsewhere", "sub", "token.sh"), `#!/bin/sh\necho '${answer}'\n`, { mode: 0o755 });
+  const commandOf = (command: string): string | undefined => {
+    const exec = `{apiVersion: client.authentication.k8s.io/v1, command: ${command}}`;
+    const path = file(join("elsewhere", "config"), `users: [{name: a, user: {exec: ${exec}}}]\n`);
+    return loadKubeconfig({ path }).users.get("a")?.exec?.command;
+  };
+  const command = commandOf("sub/token.sh") ?? "";
+  expect(command).toBe(join(folder, "elsewhere", "sub", "token.sh"));
+  const spec = { apiVersion: "client.authentication.k8s.io/v1", command };
+  expect(await execCredential({ clock: systemClock, spec })(false)).toEqual(status);
+  expect(commandOf("./sub/../token.sh")).toBe(join(folder, "elsewhere", "token.sh"));
+  expect(["token.sh", "/bin/token.sh"].map(commandOf)).toEqual(["token.sh", "/bin/token.sh"]);
 });
 
 test("an exec plugin is asked once, again when told to refresh, and its error is shown", async () => {

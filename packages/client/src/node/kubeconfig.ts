@@ -1,7 +1,7 @@
 /** kubeconfig files: finding, merging, choosing a context, and writing one. */
 import { homedir } from "node:os";
-import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { SetpointError } from "@setpoint/apimachinery";
+import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { decodeYamlText, messageOf, SetpointError } from "@setpoint/apimachinery";
 import { parse, stringify } from "yaml";
 import { lazyModules } from "./lazy-modules.ts";
 
@@ -94,15 +94,23 @@ export function loadKubeconfig(options: LoadKubeconfigOptions = {}): Kubeconfig 
 }
 
 function readKubeconfig(path: string): Kubeconfig {
-  let text: string;
+  let bytes: Uint8Array;
   try {
-    text = lazyModules.fs().readFileSync(path, "utf8");
+    bytes = lazyModules.fs().readFileSync(path);
   } catch (cause) {
     throw kubeconfigError(`Cannot read kubeconfig "${path}": ${whyUnreadable(cause)}`, cause);
   }
   // Node's resolve looks at each character; over a long path that is often enough for V8 to load its
   // optimizing compiler, 2 MB.
-  return parseKubeconfig(text, isAbsolute(path) ? path : resolve(path));
+  return parseKubeconfig(textOf(bytes, path), isAbsolute(path) ? path : resolve(path));
+}
+
+function textOf(bytes: Uint8Array, path: string): string {
+  try {
+    return decodeYamlText(bytes);
+  } catch (cause) {
+    throw kubeconfigError(`Cannot read kubeconfig "${path}": ${messageOf(cause)}`, cause);
+  }
 }
 
 function whyUnreadable(cause: unknown): string {
@@ -172,9 +180,17 @@ function absolutePaths(value: object, folder: string): object {
   const copy: Record<string, unknown> = { ...value };
   for (const field of pathFields) {
     const path = copy[field];
-    if (typeof path === "string" && path !== "" && !isAbsolute(path)) copy[field] = resolve(folder, path);
+    if (typeof path === "string" && path !== "") copy[field] = absolutePath(path, folder);
   }
+  const { command, ...exec } = recordOf(copy["exec"]);
+  // A name without a separator is looked up in PATH.
+  if (typeof command === "string" && command.includes(sep))
+    copy["exec"] = { ...exec, command: absolutePath(command, folder) };
   return copy;
+}
+
+function absolutePath(path: string, folder: string): string {
+  return isAbsolute(path) ? path : resolve(folder, path);
 }
 
 /** Merges files as kubectl does: of equal names the first wins. */

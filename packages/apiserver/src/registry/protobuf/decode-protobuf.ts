@@ -133,7 +133,13 @@ function putEntry(
     else if (field.number === 2) decoded = decodeValue(valueType, parent, field.value, level);
   }
   const map = (object[name] ??= {}) as JsonObject;
-  map[key] = decoded ?? (valueType === "bytes" ? "" : {});
+  map[key] = decoded ?? absentValue(valueType);
+}
+
+/** What Go writes to JSON for an element of a map that has no bytes: null for a time. */
+function absentValue(type: string): unknown {
+  if (type === "bytes") return "";
+  return type.endsWith("Time") ? null : {};
 }
 
 const integerTypes: ReadonlySet<string> = new Set(["int32", "int64", "uint32", "uint64", "bool"]);

@@ -1,5 +1,5 @@
 /** The fields of an EtcdCluster about the space that etcd's data take. */
-import { quantity } from "setpoint/kinds";
+import { cronLine, quantity } from "setpoint/kinds";
 import { z } from "zod";
 
 const percentMax = 99;
@@ -24,9 +24,7 @@ export const maintenanceSpec = z
   .object({
     defragmentation: z
       .object({
-        schedule: z
-          .string()
-          .max(100)
+        schedule: cronLine()
           .optional()
           .describe("A cron line in UTC: all members are defragmented then, whatever their size."),
         whenFreePercent: z

@@ -88,7 +88,7 @@ export type { Json } from "./controller/ledger.ts";
 export type { PlannedWrite, WriteGuard } from "./writes/write-guard.ts";
 export type { Result } from "./controller/result.ts";
 export { awaitChange, minutes, requeueAfter, seconds } from "./controller/result.ts";
-export type { Act, Rest, Step, Wait } from "./controller/step.ts";
+export type { Act, Rest, StallReason, Step, Wait } from "./controller/step.ts";
 export { act, rest, wait } from "./controller/step.ts";
 export type { WriteOutcome } from "./status/outcome.ts";
 export { outcome } from "./status/outcome.ts";

@@ -27,6 +27,7 @@ export type {
 
 // fields that zod does not have
 export type { LabelSelector, LabelSelectorRequirement, PodMetadata } from "./zod-fields.ts";
+export { cronLine, timeZone } from "./cron-line.ts";
 export {
   conditions,
   duration,

@@ -1,5 +1,7 @@
 /** The steps that a plan of an etcd cluster may take, and how long it waits. */
-import { act as actOn, type Step } from "setpoint";
+import { act as actOn, rest, type Step } from "setpoint";
+import type { FieldRefusal } from "../accepted-plan.ts";
+import { refusalText } from "../accepted-spec.ts";
 
 export interface Actions {
   /** Issues, renews and replaces certificates and their authority, as far as that is due. */
@@ -75,4 +77,10 @@ export const recheckMs = 10_000;
 
 export function act<Name extends keyof Actions>(action: Name, args: Actions[Name], reason: string): EtcdStep {
   return actOn<Actions, Name>(action, args, reason);
+}
+
+/** Nothing to do; what was refused is no desired state. */
+export function restUnlessRefused(refusals: readonly FieldRefusal[]): EtcdStep {
+  if (refusals.length === 0) return rest(recheckMs);
+  return rest(recheckMs, { reason: "FieldsRefused", message: refusalText(refusals) });
 }

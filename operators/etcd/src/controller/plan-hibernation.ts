@@ -1,6 +1,6 @@
 /** Stops all members of a cluster that hibernates; their volumes stay. */
-import { rest, wait } from "setpoint";
-import { act, electionMs, type EtcdStep, recheckMs } from "./etcd-step.ts";
+import { wait } from "setpoint";
+import { act, electionMs, type EtcdStep, recheckMs, restUnlessRefused } from "./etcd-step.ts";
 import { heldRestore } from "./plan-restore.ts";
 import { isLeader, podState, type Seen } from "./seen.ts";
 
@@ -28,5 +28,5 @@ export function planHibernation(seen: Seen): EtcdStep {
   const stopping = seen.members.find(({ pod }) => pod !== undefined);
   if (stopping !== undefined) return wait(`the pod of ${stopping.name} is stopping`, electionMs);
   const held = heldRestore(seen);
-  return held === undefined ? rest(recheckMs) : wait(held, recheckMs);
+  return held === undefined ? restUnlessRefused(seen.refusals) : wait(held, recheckMs);
 }

@@ -216,6 +216,18 @@ describe("plan", () => {
     expect(learner({ pod: "gone" })).toBe("startMember c");
   });
 
+  test.each([
+    ["paused", { paused: true }, "Paused"],
+    ["with a refused field", {}, "FieldsRefused"],
+    ["with a refused field and asleep", { ...claims, hibernated: true }, "FieldsRefused"],
+  ])("a cluster at rest that is %s says so", (_, spec, reason) => {
+    const refusals = [{ field: "spec.pod", why: "it is refused" }];
+    const asleep = "hibernated" in spec ? [] : [a(), b(), c()];
+    expect(plan(seen(asleep, { cluster: cluster(spec), refusals }), nowMs)).toMatchObject({
+      ...{ kind: "rest", stalled: { reason } },
+    });
+  });
+
   test("every step says why", () => {
     const decided = plan(seen([a(), b(), c({ pod: "Failed" })]), nowMs);
     expect(decided).toMatchObject({ reason: "the pod of c failed, quorum is safe: 2 of 3 answer" });

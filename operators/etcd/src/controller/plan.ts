@@ -6,7 +6,7 @@
 import { fencingRefusalText } from "@setpoint/data-service";
 import { rest, wait } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
-import { act, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
+import { act, electionMs, type EtcdStep, lookAgainMs, recheckMs, restUnlessRefused } from "./etcd-step.ts";
 import { withCorruption } from "./corruption.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
 import { planDisks, planUnreadyDisk } from "./plan-disks.ts";
@@ -38,7 +38,8 @@ import {
 } from "./seen.ts";
 
 export function plan(seen: Seen, nowMs: number): EtcdStep {
-  if (seen.cluster.spec.paused) return rest(recheckMs);
+  if (seen.cluster.spec.paused)
+    return rest(recheckMs, { reason: "Paused", message: "spec.paused is true, so nothing is changed" });
   const restoring = planRestore(seen);
   if (restoring !== undefined) return restoring;
   if (seen.serviceTaken !== undefined)
@@ -98,9 +99,9 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
 }
 
 /** Nothing to do. The status reports what was refused for as long as the spec has it. */
-function atRest({ versionRefusal, certificates, fencing }: Seen): EtcdStep {
+function atRest({ versionRefusal, certificates, fencing, refusals }: Seen): EtcdStep {
   const refusal = versionRefusal ?? fencingRefusalText(fencing) ?? certificates?.problem ?? certificates?.due.blocked;
-  return refusal === undefined ? rest(recheckMs) : wait(refusal, recheckMs);
+  return refusal === undefined ? restUnlessRefused(refusals) : wait(refusal, recheckMs);
 }
 
 /** Certificates are needed before the first pod, and are renewed whatever else is going on. */

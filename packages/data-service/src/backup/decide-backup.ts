@@ -46,14 +46,14 @@ export function decideBackup(seen: SeenBackup): BackupDecision {
 }
 
 function decideOn(seen: SeenBackup, status: BackupStatus): BackupDecision {
-  if (isFinished(seen.backup)) return { status, step: afterEnd(seen) };
+  if (isFinished(seen.backup)) return { status, step: afterEnd(seen, status) };
   const refusal = seen.external?.refusal;
   return refusal === undefined ? transferring(seen, status) : failed(seen, status, refusal);
 }
 
-function afterEnd(seen: SeenBackup): BackupStep {
+function afterEnd(seen: SeenBackup, { phase, message = "" }: BackupStatus): BackupStep {
   const pods = leftPods(seen).map(({ metadata }) => metadata.name);
-  if (pods.length === 0) return rest();
+  if (pods.length === 0) return phase === "Failed" ? rest(undefined, { reason: "Failed", message }) : rest();
   const reason = `the backup has finished without ${pods.join(", ")}`;
   return act<BackupActions, "deletePods">("deletePods", { pods }, reason);
 }

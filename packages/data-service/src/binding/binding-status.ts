@@ -1,8 +1,8 @@
 /** The status and the conditions of a binding, as a snapshot and its step give them; pure. */
 import { timestampAt } from "@setpoint/host";
-import type { ConditionInit, StepFacts } from "setpoint";
+import { type ConditionInit, parseDuration, type StepFacts } from "setpoint";
 import type { Login, ServiceBinding } from "../kinds/service-binding.ts";
-import { type BindingStep, nextRotationMs } from "./plan-binding.ts";
+import { type BindingStep, nextRotationMs, rotationDue } from "./plan-binding.ts";
 import { publishedLogin, type SeenBinding } from "./seen-binding.ts";
 
 type Status = Omit<NonNullable<ServiceBinding["status"]>, "conditions">;
@@ -46,8 +46,45 @@ export function statusWith(seen: SeenBinding, changes: Partial<Status>): Status 
   };
 }
 
-export function bindingConditions(seen: SeenBinding, step: BindingStep): readonly ConditionInit[] {
-  return [{ type: "Ready", ...readiness(seen, step) }];
+export function bindingConditions(
+  seen: SeenBinding,
+  step: BindingStep,
+  { now }: Pick<StepFacts, "now">,
+): readonly ConditionInit[] {
+  return [
+    { type: "Ready", ...readiness(seen, step) },
+    { type: "Rotating", ...rotation(seen, step, Date.parse(now)) },
+  ];
+}
+
+/** From the first step of a rotation until the user before is dropped. */
+function rotation(seen: SeenBinding, step: BindingStep, nowMs: number): Omit<ConditionInit, "type"> {
+  const published = publishedLogin(seen);
+  if (published === undefined) return { status: "False", reason: "NoLogin", message: "No login is published yet" };
+  const retiring = seen.logins.filter(({ state }) => state === "Retiring");
+  const isNext = seen.logins.some(({ state, user }) => state === "Pending" && user !== published.user);
+  if (isNext || rotationDue(seen, nowMs) !== undefined) {
+    if (step.kind === "act") return { status: "True", reason: "NextLogin", message: step.reason };
+    const limit = `there are ${seen.logins.length} logins; the next one is made when ${overlapText(seen, retiring[0])}`;
+    return { status: "True", reason: "Waiting", message: step.kind === "wait" ? step.reason : limit };
+  }
+  if (retiring.length > 0)
+    return {
+      status: "True",
+      reason: "Overlap",
+      message: `User ${published.user} is in the Secret; ${overlapText(seen, retiring.at(-1))}`,
+    };
+  return { status: "False", reason: "NotRotating", message: nextText(nextRotationMs(seen)) };
+}
+
+function overlapText({ binding }: SeenBinding, retiring: Login | undefined): string {
+  if (retiring === undefined) return "an older one is dropped";
+  const endsMs = Date.parse(retiring.since) + parseDuration(binding.spec.rotation.overlap);
+  return `user ${retiring.user} works until ${timestampAt(endsMs)} and is then dropped`;
+}
+
+function nextText(nextMs: number): string {
+  return nextMs === Infinity ? "No rotation is due" : `The next rotation is due at ${timestampAt(nextMs)}`;
 }
 
 function readiness(seen: SeenBinding, step: BindingStep): Omit<ConditionInit, "type"> {

@@ -120,13 +120,10 @@ function planRetired(seen: SeenBinding): BindingStep | undefined {
 }
 
 function planRotation(seen: SeenBinding, nowMs: number): BindingStep {
-  const rotateAtMs = nextRotationMs(seen);
-  const { request } = seen.binding.spec.rotation;
-  const isRequested = request !== undefined && request !== seen.binding.status?.rotationRequest;
   const isPending = seen.logins.some(({ state }) => state === "Pending");
   if (isPending) return issue(seen, "a rotation is under way");
-  if ((isRequested || rotateAtMs <= nowMs) && seen.logins.length < loginsMax) {
-    const why = isRequested ? `rotation "${request}" is requested` : "the login is due";
+  const why = rotationDue(seen, nowMs);
+  if (why !== undefined && seen.logins.length < loginsMax) {
     const login = newLogin(seen);
     return act("prepareLogin", login, `${why}: making a password for user ${login.user}`);
   }
@@ -137,8 +134,19 @@ function planRotation(seen: SeenBinding, nowMs: number): BindingStep {
       { user: published.user },
       `the operator's copy of login ${published.user} is not as written`,
     );
-  const nextMs = Math.min(rotateAtMs - nowMs, ...Object.values(seen.remainingMs));
+  const nextMs = Math.min(nextRotationMs(seen) - nowMs, ...Object.values(seen.remainingMs));
   return rest(Math.min(proofMs, Math.max(nextMs, 1)));
+}
+
+/** Why the login is to be replaced now. */
+export function rotationDue(
+  seen: Pick<SeenBinding, "binding" | "secret" | "logins">,
+  nowMs: number,
+): string | undefined {
+  const { request } = seen.binding.spec.rotation;
+  if (request !== undefined && request !== seen.binding.status?.rotationRequest)
+    return `rotation "${request}" is requested`;
+  return nextRotationMs(seen) <= nowMs ? "the login is due" : undefined;
 }
 
 /** When the active login is replaced; never without a period. */

@@ -237,6 +237,58 @@ describe("a rotation", () => {
   });
 });
 
+describe("the condition Rotating", () => {
+  const rotating = async ({ world }: Stage): Promise<object | undefined> =>
+    conditionOf(await world.get(ServiceBinding, "reader"), "Rotating");
+
+  test("is true from the request until the overlap has ended", async () => {
+    const stage = await setUp(14);
+    await using world = stage.world;
+    await bound(stage, { rotation: { overlap: "10m" } });
+    expect(await rotating(stage)).toMatchObject({ status: "False", reason: "NotRotating" });
+    const old = loginOf(await secretOf(stage));
+    await world.patch(ServiceBinding, "reader", { spec: { rotation: { request: "leaked" } } });
+    await world.settled();
+    const next = loginOf(await secretOf(stage));
+    expect(await rotating(stage)).toMatchObject({ status: "True", reason: "Overlap" });
+    expect(JSON.stringify(await rotating(stage))).toMatch(
+      new RegExp(`User ${next.user} is in the Secret; user ${old.user} works until 20.*Z and is then dropped`),
+    );
+    await world.run(minutes(11));
+    expect(await rotating(stage)).toMatchObject({ status: "False", reason: "NotRotating" });
+    await world.expectQuiet();
+  });
+
+  test("says what a rotation waits for", async () => {
+    const stage = await setUp(15);
+    await using world = stage.world;
+    await bound(stage);
+    await world.patch(Shelf, "books", { spec: { serving: false } });
+    await world.patch(ServiceBinding, "reader", { spec: { rotation: { request: "leaked" } } });
+    await world.run(minutes(1));
+    expect(await rotating(stage)).toMatchObject({
+      status: "True",
+      reason: "Waiting",
+      message: expect.stringContaining('Shelf "books" does not serve') as string,
+    });
+  });
+
+  test("says when a rotation begins that has too many users beside it", async () => {
+    const stage = await setUp(16);
+    await using world = stage.world;
+    await bound(stage, { rotation: { overlap: "10h" } });
+    for (const request of ["a", "b", "c", "d"]) {
+      await world.patch(ServiceBinding, "reader", { spec: { rotation: { request } } });
+      await world.settled();
+    }
+    expect(await rotating(stage)).toMatchObject({
+      status: "True",
+      reason: "Waiting",
+      message: expect.stringMatching(/^there are 4 logins; the next one is made when user sb-.* works until/) as string,
+    });
+  });
+});
+
 test("a refused right is reported without the password that the engine repeats", async () => {
   const stage = await setUp(13);
   await using world = stage.world;

@@ -91,6 +91,14 @@ function recorded(status: DrillStatus, entry: Outcome): DrillStatus {
   return { ...status, ...measured, lastOutcome: entry.outcome, history };
 }
 
+function untilNext({ history = [] }: DrillStatus, nextMs: number, nowMs: number): DrillStep {
+  const [last] = history;
+  if (last?.outcome !== "Failed") return rest(nextMs - nowMs);
+  const why = `drill ${last.name} has failed: ${last.message ?? ""}`;
+  const message = `${why}; the next one is due at ${timestampAt(nextMs)}`;
+  return rest(nextMs - nowMs, { reason: "DrillFailed", message });
+}
+
 function scheduling(seen: SeenDrill, status: DrillStatus): DrillDecision {
   const { drill, nowMs, backups } = seen;
   const { spec, metadata } = drill;
@@ -105,9 +113,10 @@ function scheduling(seen: SeenDrill, status: DrillStatus): DrillDecision {
   if (spec.suspend) return resting("the drill is suspended");
   const since = Date.parse(status.lastScheduleTime ?? metadata.creationTimestamp ?? "");
   const due = dueRun(spec, since, nowMs);
-  if (typeof due === "string") return resting(due);
+  if (typeof due === "string")
+    return resting(due, undefined, rest(undefined, { reason: "ScheduleRefused", message: due }));
   const next = timestampAt(due.nextMs);
-  if (due.dueMs === undefined) return resting(undefined, next, rest(due.nextMs - nowMs));
+  if (due.dueMs === undefined) return resting(undefined, next, untilNext(status, due.nextMs, nowMs));
   const at = timestampAt(due.dueMs);
   const name = `${metadata.name}-${Math.floor(due.dueMs / 1_000)}`;
   const [newest] = newestFirst(backups.filter(isGood));

@@ -1,6 +1,6 @@
 /** The kind BackupPlan: backups of one instance on a schedule, and how long they are kept. */
 import { age, conditions, defineKind, type ObjectOf, rule } from "setpoint";
-import { duration } from "setpoint/kinds";
+import { cronLine, duration, timeZone } from "setpoint/kinds";
 import { z } from "zod";
 import { instanceReference, keepsInstance } from "./instance.ts";
 
@@ -16,12 +16,10 @@ const retention = z
 const spec = z.object({
   instance: instanceReference,
   store: z.string().min(1).max(253).describe("The BackupStore, in the same namespace."),
-  schedule: z
-    .string()
-    .min(1)
-    .max(100)
-    .describe("A cron line with five fields, or six with the second first, or a nickname such as @daily."),
-  timeZone: z.string().max(100).default("UTC").describe("The IANA name of the schedule's time zone."),
+  schedule: cronLine().describe(
+    "A cron line with five fields, or six with the second first, or a nickname such as @daily.",
+  ),
+  timeZone: timeZone().default("UTC").describe("The IANA name of the schedule's time zone."),
   retention: retention.default({ keepLast: 7 }),
   startingDeadlineSeconds: z
     .int()

@@ -3,7 +3,7 @@
  * and how long it takes.
  */
 import { age, conditions, defineKind, type ObjectOf, rule } from "setpoint";
-import { preserved } from "setpoint/kinds";
+import { cronLine, preserved, timeZone } from "setpoint/kinds";
 import { z } from "zod";
 import { instanceReference, keepsInstance } from "./instance.ts";
 
@@ -12,12 +12,10 @@ export const historyMax = 5;
 
 const spec = z.object({
   instance: instanceReference,
-  schedule: z
-    .string()
-    .min(1)
-    .max(100)
-    .describe("A cron line with five fields, or six with the second first, or a nickname such as @daily."),
-  timeZone: z.string().max(100).default("UTC").describe("The IANA name of the schedule's time zone."),
+  schedule: cronLine().describe(
+    "A cron line with five fields, or six with the second first, or a nickname such as @daily.",
+  ),
+  timeZone: timeZone().default("UTC").describe("The IANA name of the schedule's time zone."),
   suspend: z.boolean().default(false).describe("Whether no new drills begin."),
   newInstanceSpec: preserved()
     .optional()

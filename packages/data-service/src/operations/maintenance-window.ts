@@ -1,12 +1,12 @@
 /** Maintenance windows: when steps that interrupt clients may begin; pure. */
 import { parseDuration } from "setpoint";
-import { duration } from "setpoint/kinds";
+import { cronLine, duration, timeZone } from "setpoint/kinds";
 import { z } from "zod";
 import { nextCronRun } from "setpoint/sources";
 
 const maintenanceWindow = z.object({
-  schedule: z.string().min(1).max(100).describe("A cron line: when the window opens."),
-  timeZone: z.string().min(1).max(64).optional().describe("An IANA name such as Europe/Berlin; default: UTC."),
+  schedule: cronLine().describe("A cron line: when the window opens."),
+  timeZone: timeZone().optional().describe("An IANA name such as Europe/Berlin; default: UTC."),
   duration: duration().max(20).describe("How long it stays open, such as 2h."),
 });
 

@@ -49,10 +49,27 @@ function nextStep(seen: SeenPlan, status: PlanStatus): Part {
   if (plan.spec.suspend) return { step: rest(), message: "the plan is suspended", nextScheduleTime: undefined };
   const since = status.lastScheduleTime ?? plan.metadata.creationTimestamp ?? "";
   const due = dueRun(plan.spec, Date.parse(since), nowMs);
-  if (typeof due === "string") return { step: rest(), message: due, nextScheduleTime: undefined };
+  if (typeof due === "string")
+    return {
+      ...{ step: rest(undefined, { reason: "ScheduleRefused", message: due }), message: due },
+      nextScheduleTime: undefined,
+    };
   const nextScheduleTime = timestampAt(due.nextMs);
-  const idle = { step: rest(due.nextMs - nowMs), nextScheduleTime, message: undefined };
+  const idle = { step: untilNext(seen, due.nextMs), nextScheduleTime, message: undefined };
   return due.dueMs === undefined ? idle : run(seen, due.dueMs, idle);
+}
+
+/** A plan whose newest backup failed has not reached what it is for. */
+function untilNext({ backups, nowMs }: SeenPlan, nextMs: number): PlanStep {
+  const [newest] = backups.toSorted((a, b) => timeOf(b) - timeOf(a));
+  if (newest?.status?.phase !== "Failed") return rest(nextMs - nowMs);
+  const why = `Backup "${newest.metadata.name}" has failed: ${newest.status.message ?? ""}`;
+  const message = `${why}; the next one is due at ${timestampAt(nextMs)}`;
+  return rest(nextMs - nowMs, { reason: "BackupFailed", message });
+}
+
+function timeOf({ metadata }: Stored<Backup>): number {
+  return Date.parse(metadata.annotations?.[scheduledAt] ?? metadata.creationTimestamp ?? "");
 }
 
 /** A run is due. */

@@ -241,9 +241,10 @@ function leftPods({ pods }: SeenRestore): RestoreStep | undefined {
 }
 
 /** The volumes from before are kept for a time. */
-function afterEnd(seen: SeenRestore, { phase, id = "", previousKeptUntil }: RestoreStatus): RestoreStep {
+function afterEnd(seen: SeenRestore, { phase, message = "", id = "", previousKeptUntil }: RestoreStatus): RestoreStep {
   const left = leftPods(seen);
   if (left !== undefined) return left;
+  if (phase === "Failed") return rest(undefined, { reason: "Failed", message });
   const { restore, target, nowMs } = seen;
   if (phase !== "Succeeded" || target?.mark?.id !== id || target.mark.state === "done") return rest();
   const leftMs = previousKeptUntil === undefined ? 0 : Date.parse(previousKeptUntil) - nowMs;

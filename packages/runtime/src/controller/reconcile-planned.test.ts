@@ -28,3 +28,15 @@ test("no step is done before the server has taken the status that later plans re
   expect((await world.candy()).status?.wrappers).toBe(3);
   expect(said(await world.candy(), "Progressing")).toMatch(/^False DesiredStateReached/);
 });
+
+test("a plan that can do nothing says why, and not that the desired state is reached", async () => {
+  await using world = createControllerWorld();
+  const refusing = controller<Candy, number, Actions>(Candy, {
+    observe: async () => 0,
+    plan: () => rest(undefined, { reason: "RecipeRefused", message: "there is no such wrapper" }),
+    actions: { stir: async () => {} },
+  });
+  await world.client.create(Candy, candy("mint"));
+  await world.settle(world.start([refusing]));
+  expect(said(await world.candy(), "Progressing")).toBe("False RecipeRefused: there is no such wrapper");
+});

@@ -65,11 +65,12 @@ function report<T extends KubeObject, S, A extends object>(
   return status === undefined ? undefined : context.status(status);
 }
 
+const reached = { reason: "DesiredStateReached", message: "Desired state reached" };
+
 function progressing(step: AnyStep, { outdated }: StepFacts): ConditionInit {
   if (outdated !== undefined)
     return { type: "Progressing", status: "Unknown", reason: "NotObserved", message: outdated };
-  if (step.kind === "rest")
-    return { type: "Progressing", status: "False", reason: "DesiredStateReached", message: "Desired state reached" };
+  if (step.kind === "rest") return { type: "Progressing", status: "False", ...(step.stalled ?? reached) };
   return { type: "Progressing", status: "True", reason: reasonOf(step), message: step.reason };
 }
 

@@ -14,10 +14,21 @@ export type Act<A extends object> = {
   };
 }[keyof A];
 
-/** Desired state reached; observe again after `recheckMs` when no watch would show a change. */
+/**
+ * Nothing is done: the desired state is reached, or else `stalled` says why nothing can be done about it.
+ * Observe again after `recheckMs` when no watch would show a change.
+ */
 export interface Rest {
   readonly kind: "rest";
   readonly recheckMs?: number;
+  readonly stalled?: StallReason;
+}
+
+/** Why a plan does nothing although the desired state is not reached. */
+export interface StallReason {
+  /** CamelCase, for conditions. */
+  readonly reason: string;
+  readonly message: string;
 }
 
 /** Something must happen elsewhere first, or a step is not safe now. */
@@ -33,9 +44,17 @@ export function act<A extends object, Name extends keyof A>(action: Name, args: 
   return { kind: "act", action, args, reason } as Act<A>;
 }
 
-/** Plans nothing: desired state reached. `recheckMs` plans again later when no watch reports a change. */
-export function rest(recheckMs?: number): Rest {
-  return recheckMs === undefined ? { kind: "rest" } : { kind: "rest", recheckMs };
+/**
+ * Plans nothing: desired state reached. `recheckMs` plans again later when no watch reports a change.
+ * `stalled` says why it is not reached and nothing is done all the same: the spec is refused, the work has
+ * failed for good, or a user has paused it; `Progressing=False` then has that reason and message.
+ */
+export function rest(recheckMs?: number, stalled?: StallReason): Rest {
+  return {
+    kind: "rest",
+    ...(recheckMs === undefined ? {} : { recheckMs }),
+    ...(stalled === undefined ? {} : { stalled }),
+  };
 }
 
 /**

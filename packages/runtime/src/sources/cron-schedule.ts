@@ -57,15 +57,23 @@ export function nextCronRun(expression: string, afterMs: number, options: CronOp
 }
 
 function parse(expression: string, timezone: string): Cron {
-  // The parser would also take a date, which fires once.
-  if (!expression.includes(" ") && !expression.startsWith("@"))
-    throw invalid(expression, "it has one field; expected five: minute, hour, day, month, day of the week");
+  const problem = shapeProblem(expression);
+  if (problem !== undefined) throw invalid(expression, problem);
   try {
     return new Cron(expression, { timezone, mode: "5-or-6-parts", paused: true });
   } catch (error) {
     const problem = error instanceof Error ? error.message.replace(/^Cron(Pattern|Date): /u, "") : String(error);
     throw invalid(expression, problem);
   }
+}
+
+/** The parser would also take a date, which fires once, and any white space; `cronLine()` takes neither. */
+function shapeProblem(expression: string): string | undefined {
+  if (/[^\S ]/u.test(expression)) return "its fields are separated by spaces alone";
+  const fields = expression.split(" ").filter((each) => each !== "");
+  if (fields[0]?.startsWith("@") === true) return undefined;
+  const found = fields.length === 1 ? "one field" : `${fields.length} fields`;
+  return fields.length >= 5 ? undefined : `it has ${found}; expected five: minute, hour, day, month, day of the week`;
 }
 
 function checkTimeZone(expression: string, timeZone: string): void {

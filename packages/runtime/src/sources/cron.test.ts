@@ -32,6 +32,8 @@ test.each([
   ["61 * * * *", "Invalid value for minute: 61"],
   ["* * *", "five"],
   ["2030-01-01T00:00:00Z", "it has one field; expected five"],
+  ["2030-01-01 00:00:00", "it has 2 fields; expected five"],
+  ["0\t3 * * * *", "its fields are separated by spaces alone"],
 ])("the cron line %s is refused when the source is made", (line, problem) => {
   expect(() => cron(line)).toThrow(`Cannot use cron line "${line}": `);
   expect(() => cron(line)).toThrow(problem);

@@ -8,6 +8,7 @@ export * from "@setpoint/api";
 // fields of a kind's spec and status
 export { exactlyOneOf, atMostOneOf, conditionColumn } from "@setpoint/schema";
 export {
+  cronLine,
   duration,
   embeddedObject,
   intOrString,
@@ -16,6 +17,7 @@ export {
   preserved,
   quantity,
   timestamp,
+  timeZone,
 } from "@setpoint/schema";
 export { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityValue } from "@setpoint/apimachinery";
 

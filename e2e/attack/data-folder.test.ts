@@ -3,9 +3,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Secret } from "@setpoint/api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isReady, missingForPods, TestCluster } from "../node/test-cluster.ts";
 import { toolsImage } from "../node/tools-image.ts";
+import { Target } from "./target.ts";
 
 const reason = missingForPods();
 const inVariable = "canary-of-a-variable-4711";
@@ -74,6 +76,10 @@ test.skipIf(reason)(`what an older version left open is closed, at each level ${
     expect(statSync(join(directory, folder)).mode & 0o077, folder).toBe(0);
 });
 
+test.skipIf(reason)(`no file of the server or the node is open to others, while a pod runs ${reason}`, () => {
+  expect(openFiles(directory)).toEqual([]);
+});
+
 test.skipIf(reason)(`another user finds nothing of a pod in memory or in the node's run folders ${reason}`, () => {
   const found = asNobody("sh", "-c", "find /dev/shm/setpoint-* /run/setpoint* -mindepth 2 2>/dev/null");
   expect(found.trim()).toBe("");
@@ -119,4 +125,25 @@ function readText(path: string): string {
   } catch {
     return "";
   }
+}
+
+test("every file of the server is its user's alone by itself, whatever the umask and the rights of folders", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "setpoint-umask-"));
+  try {
+    // Wider rights from outside, as for a data folder that a person copied.
+    const umask = ["sh", "-c", 'umask 000; exec "$@"', "sh"];
+    await using target = await Target.start({ directory: folder, within: umask });
+    await target.admin.create(Secret, Secret({ name: "canary", namespace: "default", stringData: { a: "b" } }));
+    expect(openFiles(folder)).toEqual([]);
+    // What pods read is in folders that only root opens.
+    expect(statSync(join(folder, "nodes")).mode & 0o077).toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** Files that other users could read or write, but for those that a container sees. */
+function openFiles(folder: string): readonly string[] {
+  const found = execFileSync("find", [folder, "-type", "f", "-perm", "/077", "-not", "-path", "*/pods/*"]);
+  return String(found).split("\n").filter(Boolean);
 }

@@ -1,14 +1,17 @@
-import { lstatSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 import { prepareFolder } from "./cluster/prepare-folder.ts";
 
 /**
- * `what` the file is completes the sentence that says why it cannot be written; `mode` says who may read it.
+ * `what` the file is completes the sentence that says why it cannot be written; `mode` says who may read it,
+ * also when the file is there already.
  */
-export function writeText(what: string, path: string, text: string, mode = 0o666): void {
+export function writeText(what: string, path: string, text: string, mode?: number): void {
   try {
-    writeFileSync(path, text, { mode });
+    // Before it holds the text.
+    if (mode !== undefined && existsSync(path)) chmodSync(path, mode);
+    writeFileSync(path, text, { mode: mode ?? 0o666 });
   } catch (cause) {
     throw new SetpointError("ERR_FOLDER", `Cannot write ${what} "${path}": expected a writable file`, {
       cause,

@@ -34,7 +34,7 @@ export async function claimServiceBlock(directory: string): Promise<ServiceBlock
     if (claim === undefined) continue;
     mkdirSync(directory, { recursive: true });
     // Whole or not at all: half a file would be taken for another block.
-    writeFileSync(`${file}.new`, String(block));
+    writeFileSync(`${file}.new`, String(block), { mode: 0o600 });
     renameSync(`${file}.new`, file);
     return describe(block, claim);
   }

@@ -37,7 +37,7 @@ export async function lockDirectory(directory: string, clock: Clock): Promise<Di
   return {
     release: () => void server.close(),
     async offer(signal) {
-      writeFileSync(files.offered, "");
+      writeFileSync(files.offered, "", { mode: 0o600 });
       while (!existsSync(files.wanted)) await sleep(clock, pollMs, signal);
     },
   };
@@ -51,7 +51,7 @@ async function takeOver(
   const startMs = clock.monotonic();
   for (;;) {
     const isOffered = existsSync(files.offered);
-    if (isOffered) writeFileSync(files.wanted, "");
+    if (isOffered) writeFileSync(files.wanted, "", { mode: 0o600 });
     const server = await listen(name);
     if (server !== undefined) return server;
     if (clock.monotonic() - startMs > (isOffered ? handOverMsMax : orphanMsMax)) return undefined;

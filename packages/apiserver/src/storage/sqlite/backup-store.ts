@@ -1,11 +1,12 @@
 /** Copies a store into one file, and restores a store from such a file. */
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { SetpointError } from "@setpoint/apimachinery";
 import type { CommitRecord } from "./commit-record.ts";
 import { refuseNoStore } from "./check-store.ts";
 import { structureOf, verifyRecords } from "./examine-store.ts";
 import { openStore } from "./open-store.ts";
+import { createPrivateFile } from "./private-files.ts";
 import type { StoredChange } from "./read-log.ts";
 import { finishReplacement, replaceStore } from "./replace-store.ts";
 import { keyOf, nextEpoch, salvageStore } from "./salvage.ts";
@@ -33,8 +34,8 @@ export function backupStore(directory: string, file: string): StoreCopy {
   let objects = 0;
   const { database, log, head } = openStore(directory, () => objects++);
   try {
+    createPrivateFile(file);
     database.prepare("VACUUM INTO ?").run(file);
-    chmodSync(file, 0o600);
   } finally {
     database.close();
     log.close();

@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CommitLog, syncFolder } from "./commit-log.ts";
 import type { CommitRecord } from "./commit-record.ts";
 import { HighWaterMark } from "./high-water-mark.ts";
+import { createPrivateFile } from "./private-files.ts";
 import type { Records } from "./salvage.ts";
 import { createTables, RecordWriter } from "./store-database.ts";
 import { filesOf } from "./store-files.ts";
@@ -27,7 +28,7 @@ export function replaceStore(directory: string, records: Records, head: CommitRe
   mark.write(head);
   mark.close();
   sync(filesOf(draft).mark);
-  closeSync(openSync(join(draft, completeName), "w"));
+  closeSync(openSync(join(draft, completeName), "w", 0o600));
   syncFolder(draft);
   return finishReplacement(directory) ?? directory;
 }
@@ -64,6 +65,7 @@ function folderAside(directory: string): string {
 
 function writeDatabase(folder: string, records: Records, head: CommitRecord): void {
   const path = filesOf(folder).database;
+  createPrivateFile(path);
   const database = new DatabaseSync(path);
   createTables(database, head);
   database.exec("BEGIN");

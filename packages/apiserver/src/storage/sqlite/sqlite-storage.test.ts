@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -52,6 +52,30 @@ test("a write is not seen before it is durable", async () => {
   await clock.settle();
   await write;
   expect([storage.revision, seen]).toEqual([2, ["a"]]);
+});
+
+test("the files of a store are their owner's alone, whatever the umask and the rights of the folder", async () => {
+  const directory = newDirectory();
+  chmodSync(directory, 0o777);
+  const openToOthers = (): readonly string[] =>
+    readdirSync(directory).filter((name) => (statSync(join(directory, name)).mode & 0o077) !== 0);
+  const umask = process.umask(0);
+  try {
+    {
+      await using storage = open(directory);
+      const write = storage.write(key("a"), () => thing("a"));
+      await clock.settle();
+      await write;
+      expect(readdirSync(directory).toSorted()).toEqual(["state.db", "state.db-wal", "state.log", "state.mark"]);
+      expect(openToOthers()).toEqual([]);
+    }
+    // As an older release left them.
+    for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o666);
+    await using _storage = open(directory);
+    expect(openToOthers()).toEqual([]);
+  } finally {
+    process.umask(umask);
+  }
 });
 
 test("a second user of the directory is refused in one sentence", async () => {

@@ -1,9 +1,9 @@
 /** The database of a store: its tables, its lock, and its rows with their checksums. */
-import { mkdirSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { recordSum, StateDigest } from "./checksum.ts";
 import { type CommitRecord, firstCommit, formatCommit, parseCommit, sealed } from "./commit-record.ts";
 import type { StoredChange } from "./read-log.ts";
+import { createPrivateFile, makePrivateFolder } from "./private-files.ts";
 import { damaged, unknownVersion } from "./store-errors.ts";
 
 /** The file's name in the data directory. */
@@ -22,7 +22,8 @@ const headLayout = "CREATE TABLE head (id INTEGER PRIMARY KEY CHECK (id = 1), li
 
 /** Opens the file and takes its lock, which dies with the process. Throws what SQLite throws. */
 export function openDatabase(directory: string, path: string): DatabaseSync {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makePrivateFolder(directory);
+  createPrivateFile(path);
   const database = new DatabaseSync(path);
   try {
     // The exclusive mode must be set before the journal mode: then the index of the log is in memory, and the

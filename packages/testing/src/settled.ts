@@ -20,7 +20,8 @@ export function unsettledReason(object: KubeObject): string | undefined {
   const progressing = underWay(object);
   if (progressing !== undefined) {
     const since = waitingFor?.since === undefined ? "" : ` since ${waitingFor.since}`;
-    return `${what} is progressing (${progressing.reason}): ${waitingFor?.what ?? progressing.message}${since}`;
+    const text = waitingFor?.what ?? progressing.message;
+    return `${what} is progressing (${progressing.reason}): ${text}${since}${stallsAdvice(progressing)}`;
   }
   const seen = observedGeneration ?? conditionOf(object, "Progressing")?.observedGeneration;
   if (seen !== undefined && generation !== undefined && seen < generation)
@@ -42,6 +43,12 @@ function underWay(object: KubeObject): Condition | undefined {
       return found?.status === status && !finishedReasons.has(found.reason) ? found : undefined;
     })
     .find((each) => each !== undefined);
+}
+
+/** A declared condition that is not good counts as work, until its author says that it is none. */
+function stallsAdvice({ type, reason }: Condition): string {
+  if (type !== "Reconciling") return "";
+  return `; if a person must act first, name "${reason}" in \`stalls\` of its condition in declareConditions`;
 }
 
 function statusOf(object: KubeObject): Status {

@@ -15,6 +15,7 @@ import {
 } from "@setpoint/apimachinery";
 import { sleep } from "@setpoint/host";
 import { errNoAnswer, outcomeUnknown } from "./errors.ts";
+import { escalationError, isEscalation } from "./rbac-escalation.ts";
 import { tooLargeError } from "./too-large.ts";
 import { RequestMetrics } from "./request-metrics.ts";
 import type { ClientOptions } from "./request-options.ts";
@@ -131,10 +132,16 @@ interface Failed {
   readonly retryAfterMs?: number;
 }
 
+/** The answer in words that help, where the server's own do not. */
+function explained(request: ApiRequest, answered: ApiError): ApiError {
+  if (isTooLarge(answered)) return tooLargeError(request, answered);
+  return isEscalation(answered) ? escalationError(request, answered) : answered;
+}
+
 /** 429 is a refusal before anything happened; so is 503 with a time to come back. */
 function judgeAnswer(request: ApiRequest, response: RawResponse, status: Status): Failed {
   const answered = new ApiError(status);
-  const error = isTooLarge(answered) ? tooLargeError(request, answered) : answered;
+  const error = explained(request, answered);
   const retryAfterMs = retryAfterOf(response, status);
   if (response.status === 429) {
     // An eviction that a disruption budget refuses is a 429 too, and final.

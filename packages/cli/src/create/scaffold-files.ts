@@ -6,9 +6,7 @@ const folder = new URL("../../templates/operator/", import.meta.url);
 
 /** The files of a new project, text by path; its `package.json` asks for setpoint by `specifier`. */
 export function scaffoldFiles(words: OperatorWords, origin: Origin, specifier: string): ReadonlyMap<string, string> {
-  const paths = Object.entries(templates(words.name)).filter(
-    ([path]) => origin === "checkout" || path !== "vitest.config.ts",
-  );
+  const paths = Object.entries(templates(words.name));
   return new Map(paths.map(([path, template]) => [path, fill(template, words, origin, specifier)]));
 }
 
@@ -17,7 +15,6 @@ function templates(name: string): Readonly<Record<string, string>> {
   return {
     "package.json": "package.json.txt",
     "tsconfig.json": "tsconfig.json.txt",
-    // Only a checkout has to say that packages are their sources.
     "vitest.config.ts": "vitest.config.ts.txt",
     ".gitignore": "gitignore.txt",
     "README.md": "README.md.txt",
@@ -28,11 +25,19 @@ function templates(name: string): Readonly<Record<string, string>> {
   };
 }
 
+/** Only a checkout has to say that packages are their sources. */
+const sources = `
+// The packages of setpoint are their sources here. Remove these conditions when they come from a registry.
+const resolve = { conditions: ["@setpoint/source"] };
+`;
+
 function fill(template: string, { name, kind }: OperatorWords, origin: Origin, specifier: string): string {
   const conditions = origin === "checkout" ? '\n    "customConditions": ["@setpoint/source"],' : "";
   return readFileSync(new URL(template, folder), "utf8")
     .replaceAll("{{NAME}}", name)
     .replaceAll("{{KIND}}", kind)
     .replaceAll("{{SETPOINT}}", specifier)
-    .replaceAll("{{CONDITIONS}}", conditions);
+    .replaceAll("{{CONDITIONS}}", conditions)
+    .replaceAll("{{SOURCES}}", origin === "checkout" ? sources : "")
+    .replaceAll("{{RESOLVE}}", origin === "checkout" ? "resolve, ssr: { resolve }, " : "");
 }

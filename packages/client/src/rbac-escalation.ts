@@ -30,7 +30,7 @@ function cureOf(path: string, body: unknown): string {
   const resource = /\/clusterroles(\/|$)/.test(path) || kind === "ClusterRole" ? "clusterroles" : "roles";
   const isBinding = /\/(cluster)?rolebindings(\/|$)/.test(path);
   if (!isBinding) return `the verb "escalate" on ${resource} of rbac.authorization.k8s.io`;
-  const which = name === undefined ? resource : `${resource} "${name}"`;
+  const which = typeof name === "string" ? `${resource} "${name}"` : resource;
   return `the verb "bind" on ${which} of rbac.authorization.k8s.io`;
 }
 

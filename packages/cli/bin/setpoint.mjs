@@ -4,6 +4,7 @@
 import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { join } from "node:path";
+import { sayWhenLoadIsSlow } from "./say-slow-load.mjs";
 
 const nodeMajorMin = 24;
 /**
@@ -41,6 +42,11 @@ if (isCheckout) {
   });
 }
 
+// What other programs read stays free of it: they start commands that print and end.
+const isRead = !process.stderr.isTTY && !["up", "run", "dev", "image"].includes(process.argv[2]);
+const isQuiet = process.argv.includes("--quiet") || process.channel !== undefined;
+const loaded = isRead || isQuiet ? () => {} : sayWhenLoadIsSlow();
 const { endWithParent, main } = await import(isCheckout ? "../src/main.ts" : "../dist/main.js");
+loaded();
 endWithParent();
 process.exitCode = await main(process.argv.slice(2));

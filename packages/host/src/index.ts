@@ -1,5 +1,7 @@
 /** What a program gets from its host, as interfaces; see the package's README. */
 export type { Clock, Timer } from "./clock.ts";
+export type { SlowStepsOptions } from "./slow-steps.ts";
+export { SlowSteps } from "./slow-steps.ts";
 export { TimeSlices } from "./time-slices.ts";
 export { microTimestamp, nextTurn, sleep, timestamp, timestampAt } from "./clock.ts";
 export type { BytePacker } from "./byte-packer.ts";

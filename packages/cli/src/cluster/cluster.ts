@@ -10,6 +10,7 @@ import { startStallWatchdog, systemHost } from "@setpoint/host/system";
 import type { ImageSource } from "@setpoint/process-node";
 import { openLog } from "./log-file.ts";
 import { guardProcess } from "../process-guard.ts";
+import { slowSteps } from "../slow-steps.ts";
 import { stallLimits } from "./stall-limits.ts";
 import { startNodeProcess } from "./node-process.ts";
 import { choosePodNetwork } from "./pod-network.ts";
@@ -49,6 +50,8 @@ export function imageCacheFolder(): string {
 /** Resolves when the control plane serves and the nodes are ready. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await using parts = new AsyncDisposableStack();
+  using steps = slowSteps(options.say);
+  steps.begin("preparing the data directory");
   const directory = options.directory ?? temporaryFolder(parts);
   preparePrivateFolder("data directory", directory);
   preparePrivateFolder("folder of nodes", join(directory, "nodes"));
@@ -60,7 +63,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const block = parts.use(await claimServiceBlock(directory));
   const isKept = options.directory !== undefined;
   const question = { clock: host.clock, directory, isKept, block, say: options.say };
+  steps.begin("preparing the network of the pods");
   const network = parts.use(await choosePodNetwork(question));
+  steps.begin("reading the stored state, starting the API server and the controllers");
   const controlPlane = parts.use(
     await startControlPlane({
       host,
@@ -74,6 +79,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   );
   await network.publish(controlPlane);
   for (let i = 1; i <= options.nodes; i++) {
+    steps.begin(`starting node-${i} and finding its pods`);
     parts.use(
       await startNodeProcess({
         name: `node-${i}`,

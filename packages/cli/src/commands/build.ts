@@ -6,6 +6,7 @@ import { buildOperatorImage } from "../image/operator-image.ts";
 import { loadOperator, operatorPath } from "../load-operator.ts";
 import { writeOwnImage } from "../release/own-images.ts";
 import { findReleaseOperator, installationOf } from "../release/release-operators.ts";
+import { withSlowStep } from "../slow-steps.ts";
 
 /** `setpoint build`: the image of an operator, without a container engine. */
 export const build: Command = {
@@ -24,10 +25,11 @@ export const build: Command = {
     const reference = parseImage(values.image) ?? installationOf(given, operator).image;
     const out = resolve(values.output ?? `${operator.name}-operator.tar`);
     const ofRelease = findReleaseOperator(given);
-    const digest =
+    const building =
       ofRelease === undefined
-        ? await buildOperatorImage({ file, reference, out })
-        : await writeOwnImage(ofRelease, { reference, out });
+        ? buildOperatorImage({ file, reference, out })
+        : writeOwnImage(ofRelease, { reference, out });
+    const digest = await withSlowStep(output, `building ${reference}`, building);
     output.out(`Wrote ${out}: image ${reference}, ${digest}\n`);
     output.err(
       `Next: setpoint image load ${out}, or docker load -i ${out}, or ctr images import ${out}, or skopeo copy oci-archive:${out} …\n`,

@@ -4,6 +4,7 @@ import { usageError, type Command } from "../command.ts";
 import { kindSource } from "../generate/kind-source.ts";
 import { readCrds } from "../generate/read-crds.ts";
 import { writeText } from "../write-text.ts";
+import { withSlowStep } from "../slow-steps.ts";
 
 /** `setpoint generate types`: typed kinds from CustomResourceDefinitions that exist. */
 export const generate: Command = {
@@ -26,7 +27,8 @@ export const generate: Command = {
       );
     }
     const { version, output: file, ...cluster } = values;
-    const module = kindSource(await readCrds(source, cluster), {
+    const crds = await withSlowStep(output, `reading ${source}`, readCrds(source, cluster));
+    const module = kindSource(crds, {
       source,
       ...(version === undefined ? {} : { version }),
     });

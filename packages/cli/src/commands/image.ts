@@ -8,6 +8,7 @@ import { catalogueFile, readImageCatalogue } from "../image/catalogue-file.ts";
 import { parseImage } from "../image/image-name.ts";
 import { knownImages } from "../image/known-images.ts";
 import { releaseOperators } from "../release/release-operators.ts";
+import { withSlowStep } from "../slow-steps.ts";
 
 interface ImageCall {
   readonly argument: string | undefined;
@@ -53,7 +54,8 @@ async function load({ argument, name, replacesCatalogue }: ImageCall, output: Ou
   const place = { clock: systemClock, directory: imageCacheFolder(), path, signal: stop.signal };
   const options = { ...place, replacesCatalogue, ownNames };
   const chosen = parseImage(name, "name");
-  const loaded = await loadImages({ ...options, ...(chosen === undefined ? {} : { name: chosen }) });
+  const loading = loadImages({ ...options, ...(chosen === undefined ? {} : { name: chosen }) });
+  const loaded = await withSlowStep(output, `unpacking and verifying ${path}`, loading);
   for (const each of loaded) output.out(`Loaded ${each.name}, ${each.id}\n`);
   return 0;
 }

@@ -6,6 +6,7 @@ import { loadOperator } from "../load-operator.ts";
 import { readObjects } from "../plan/given-objects.ts";
 import { changedObjects, planText } from "../plan/plan-text.ts";
 import { runPlan } from "../plan/run-plan.ts";
+import { withSlowStep } from "../slow-steps.ts";
 
 const timeoutSecondsDefault = 60;
 const timeoutSecondsMax = 3_600;
@@ -42,7 +43,7 @@ export const plan: Command = {
     };
     const resolved = resolveConnection(where);
     await using transport = connect(where);
-    const result = await runPlan({
+    const planning = runPlan({
       operator,
       transport,
       host,
@@ -51,6 +52,7 @@ export const plan: Command = {
       namespace: namespace ?? resolved.namespace,
       ...(namespace === undefined ? {} : { namespaces: [parseNamespace("namespace", namespace)] }),
     });
+    const result = await withSlowStep(output, "running the operator without writing, until it is idle", planning);
     const { server } = resolved.connection;
     output.out(planText(result, { operator: operator.name, server, colors: output.hasColors ?? false }));
     // With files the plan is about their objects, whichever others are out of reach.

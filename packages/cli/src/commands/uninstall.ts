@@ -6,6 +6,7 @@ import { parseNamespace, refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
 import { installationOf } from "../release/release-operators.ts";
 import { nothingThere, planUninstall, uninstallOperator } from "../uninstall/uninstall-operator.ts";
+import { withSlowStep } from "../slow-steps.ts";
 
 /** `setpoint uninstall`: takes an operator away without leaving objects that can never be deleted. */
 export const uninstall: Command = {
@@ -34,7 +35,10 @@ export const uninstall: Command = {
       values.namespace ?? installationOf(positionals[0] ?? "", operator).namespace,
     );
     const what = { operator, client, clock: host.clock, namespace, withKinds: kinds };
-    const lines = values.yes === true ? uninstallOperator(what) : await planUninstall(what);
+    const lines =
+      values.yes === true
+        ? uninstallOperator(what)
+        : await withSlowStep(output, "looking for what is there", planUninstall(what));
     let isAbsent = true;
     for await (const line of lines) {
       isAbsent = false;

@@ -1,7 +1,7 @@
 /** Runs an operator as a process: in a pod, or on a desk against the cluster that kubectl would talk to. */
 import { createClient, RecordedUse, useRecordingTransport } from "@setpoint/client";
 import { connect, resolveConnection } from "@setpoint/client/node";
-import type { Host, LogLevel } from "@setpoint/host";
+import { type Host, type LogLevel, SlowSteps } from "@setpoint/host";
 import { type StallWatchdogOptions, startStallWatchdog, systemHost } from "@setpoint/host/system";
 import { startManager, type Manager } from "@setpoint/runtime";
 import type { Operator } from "../operator.ts";
@@ -74,6 +74,10 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   const host = systemHost({ level: () => logLevel.level });
   using _watchdog = options.stall === false ? undefined : startStallWatchdog(options.stall);
   using _rejections = guardRejections();
+  using steps = new SlowSteps({
+    clock: host.clock,
+    say: (step, seconds) => host.log.info("Starting", { step, seconds }),
+  });
   const inPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined && options.kubeconfig === undefined;
   const where = {
     clock: host.clock,
@@ -88,6 +92,7 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   const use = new RecordedUse();
   // The author needs to know what is never used; a pod runs too long to report it.
   const transport = inPod ? connection : useRecordingTransport(connection, use);
+  steps.begin("asking the server for the rights of this account");
   await reportMissingRights(operator, {
     transport: connection,
     host,
@@ -95,12 +100,15 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
     ...(leaseNamespace === undefined ? {} : { ownNamespace: leaseNamespace }),
   });
+  steps.begin("installing the kinds");
   if (options.install ?? !inPod) await installKinds(operator, connection, host, { required: options.install === true });
+  steps.begin("preparing webhooks");
   await using _webhooks = await startWebhooks(operator, {
     client: createClient(transport, host),
     host,
     ...(inPod ? { namespace: ownNamespace } : { server: resolveConnection(where).connection.server }),
   });
+  steps.begin("waiting for the first lists of all kinds");
   const identity = process.env["POD_NAME"];
   await using manager = startManager({
     transport,
@@ -122,7 +130,10 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     ...(options.metricsPort === undefined ? {} : { tlsPort: options.metricsPort }),
     debug: options.debug ?? !inPod,
   });
-  const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));
+  const isReady = manager.ready.then(() => {
+    steps[Symbol.dispose]();
+    host.log.info("Ready", { operator: operator.name });
+  });
   isReady.then(() => collectAfterStart()).catch(() => {});
   // Awaited here: what this function uses is disposed of when it returns.
   const code = await untilEnd(manager, host);

@@ -96,6 +96,7 @@ function commandsToTry(kubeconfig: string): string {
     "kubectl get etcdcluster orders -o wide",
     "kubectl exec $(kubectl get pod -l etcd.setpoint.dev/cluster=orders -o name | head -1) -- etcdctl put greeting hello",
     "kubectl scale etcdcluster/orders --replicas=5",
+    "npx setpoint connect orders-client    # in another terminal: docs/connect.md shows a client for it",
     `kubectl patch etcdcluster orders --type=merge -p '{"spec":{"version":"3.5.16"}}'`,
   ];
   const shown = relative(process.cwd(), kubeconfig);

@@ -31,7 +31,7 @@ export async function checkOperatorMetrics(client: Client, namespace: string): P
 }
 
 /** The token of an account that may get the metrics, as Prometheus' one may. */
-async function readerToken(client: Client): Promise<string> {
+export async function readerToken(client: Client): Promise<string> {
   const { name } = reader;
   await client.create(ServiceAccount, ServiceAccount(reader));
   await client.create(ClusterRole, ClusterRole({ name, rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }] }));
@@ -42,7 +42,7 @@ async function readerToken(client: Client): Promise<string> {
   return token;
 }
 
-function ask(url: string, token?: string): Promise<Answer> {
+export function ask(url: string, token?: string): Promise<Answer> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     const request = url.startsWith("https:") ? getWithTls : get;

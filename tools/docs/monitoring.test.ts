@@ -2,29 +2,13 @@
  * The alerts and the dashboard of the etcd operator speak of metrics that exist, and each alert has its
  * runbook.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { backupPlanMetrics } from "../../packages/data-service/src/plan/plan-metrics.ts";
 import { etcdMetrics } from "../../operators/etcd/src/etcd-metrics.ts";
-
-const root = new URL("../../", import.meta.url);
-const read = (path: string): string => readFileSync(new URL(path, root), "utf8");
-
-interface Alert {
-  readonly alert: string;
-  readonly expr: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
-const rules = parse(read("operators/etcd/monitoring/alerts.yaml")) as {
-  readonly spec: { readonly groups: readonly { readonly rules: readonly Alert[] }[] };
-};
-const alerts = rules.spec.groups.flatMap((group) => group.rules);
-const dashboard = JSON.parse(read("operators/etcd/monitoring/dashboard.json")) as {
-  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
-};
+import { labels, metricsPort } from "../../operators/etcd/src/member-names.ts";
+import { alerts, panelExpressions, read, selectorsOf } from "./monitoring-expressions.ts";
 
 /** What etcd 3.4 and later expose of themselves. */
 const membersOwn = [
@@ -50,9 +34,7 @@ const known = new Set([
 ]);
 
 function metricsOf(expression: string): readonly string[] {
-  return [...expression.matchAll(/\b(?:data|etcd|grpc_server|controller_runtime|setpoint)_[a-z_]+/g)].map(
-    ([name]) => name,
-  );
+  return selectorsOf(expression).map(({ metric }) => metric);
 }
 
 test.each(alerts.map((alert) => [alert.alert, alert] as const))(
@@ -62,7 +44,8 @@ test.each(alerts.map((alert) => [alert.alert, alert] as const))(
     expect(metricsOf(alert.expr).filter((metric) => !known.has(metric))).toEqual([]);
     expect(["critical", "warning"]).toContain(alert.labels.severity);
     expect(alert.annotations["summary"]).toMatch(/^[A-Z].+[^.]$/);
-    expect(alert.annotations["runbook_url"]).toBe(`docs/runbooks/${name}.md`);
+    // The host is a parameter of kustomization.yaml.
+    expect(alert.annotations["runbook_url"]).toBe(`https://runbooks.example/${name}.md`);
     const runbook = read(`docs/runbooks/${name}.md`);
     for (const heading of [`# ${name}`, "## Meaning", "## Diagnosis", "## What to do"])
       expect(runbook).toContain(heading);
@@ -76,7 +59,26 @@ test("a cluster that is down is critical, and one that is degraded a warning", (
 });
 
 test("the dashboard shows metrics that exist", () => {
-  const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
-  expect(expressions.length).toBeGreaterThan(10);
-  expect(expressions.flatMap(metricsOf).filter((metric) => !known.has(metric))).toEqual([]);
+  expect(panelExpressions.length).toBeGreaterThan(10);
+  expect(panelExpressions.flatMap(metricsOf).filter((metric) => !known.has(metric))).toEqual([]);
+});
+
+test("a PodMonitor finds the members by their label and their port of metrics", () => {
+  const { spec } = parse(read("operators/etcd/monitoring/members.yaml")) as { readonly spec: object };
+  expect(spec).toMatchObject({
+    namespaceSelector: { any: true },
+    selector: { matchExpressions: [{ key: labels.cluster, operator: "Exists" }] },
+    podMetricsEndpoints: [{ port: "metrics", path: "/metrics" }],
+  });
+  expect(read("operators/etcd/monitoring/members.yaml")).toContain(`port ${metricsPort}`);
+});
+
+test("one command installs all files of the folder", () => {
+  const folder = "operators/etcd/monitoring/";
+  const { resources, configMapGenerator } = parse(read(`${folder}kustomization.yaml`)) as {
+    readonly resources: readonly string[];
+    readonly configMapGenerator: readonly { readonly files?: readonly string[] }[];
+  };
+  const used = ["kustomization.yaml", ...resources, ...configMapGenerator.flatMap(({ files = [] }) => files)];
+  expect(readdirSync(new URL(`../../${folder}`, import.meta.url)).toSorted()).toEqual(used.toSorted());
 });

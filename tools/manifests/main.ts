@@ -4,8 +4,9 @@
  *     node --conditions=@setpoint/source tools/manifests/main.ts
  */
 import { writeFile } from "node:fs/promises";
-import { etcdManifests, etcdManifestsFile } from "./etcd-manifests.ts";
+import { etcdManifests, etcdManifestsFile, etcdMonitor, etcdMonitorFile } from "./etcd-manifests.ts";
 import { bindingManifests, bindingManifestsFile } from "./binding-manifests.ts";
 
 await writeFile(etcdManifestsFile, etcdManifests());
+await writeFile(etcdMonitorFile, etcdMonitor());
 await writeFile(bindingManifestsFile, bindingManifests());

@@ -154,7 +154,8 @@ function serviceMonitor(own: OwnMeta): KubeObject & { readonly spec: object } {
   // Each process makes a certificate of its own, which Prometheus cannot know.
   const tlsConfig = { insecureSkipVerify: true };
   const where = { port: metricsPortName, path: "/metrics", scheme: "https", tlsConfig };
-  const endpoints = [{ ...where, interval: "30s", bearerTokenFile }];
+  // Metrics of an object have the object's namespace, and not that of the operator.
+  const endpoints = [{ ...where, interval: "30s", honorLabels: true, bearerTokenFile }];
   return {
     apiVersion: "monitoring.coreos.com/v1",
     kind: "ServiceMonitor",

@@ -3,8 +3,8 @@ import { optionsIn } from "../allowed-options.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { PinnedImages } from "../related-images.ts";
 import { memberImage, versionAnnotation } from "./member-image.ts";
-import { compactionDefaults } from "./compaction-defaults.ts";
 import { templateHash } from "./member-template.ts";
+import { defaultsBeside } from "./option-defaults.ts";
 import { tunedOptions } from "./tuned-options.ts";
 import {
   clientPort,
@@ -161,8 +161,6 @@ function dataVolume(cluster: EtcdCluster, member: string): object {
   return { name: "data", persistentVolumeClaim: { claimName: volumeName(member) } };
 }
 
-const compacted: readonly string[] = Object.keys(compactionDefaults);
-
 function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonly string[] {
   const { uid = "" } = cluster.metadata;
   const { member, initialCluster, state } = options;
@@ -181,8 +179,7 @@ function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonl
     ...(scheme === "https" ? tlsArguments() : {}),
   };
   const chosen = optionsIn(options.version, cluster.spec.options ?? {});
-  const history = compacted.some((option) => chosen[option] !== undefined) ? {} : compactionDefaults;
-  return Object.entries({ ...history, ...tunedOptions(cluster), ...chosen, ...own }).map(
+  return Object.entries({ ...defaultsBeside(chosen), ...tunedOptions(cluster), ...chosen, ...own }).map(
     ([option, value]) => `--${option}=${value}`,
   );
 }

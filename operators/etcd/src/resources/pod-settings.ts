@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { compareQuantities, parseQuantity, type Pod } from "setpoint/kinds";
 import { allowedOptions, allowedVariables, optionIdentity } from "../allowed-options.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import { compactionDefaults } from "./compaction-defaults.ts";
+import { optionDefaults } from "./option-defaults.ts";
 import { tunedOptions } from "./tuned-options.ts";
 
 type PodSpec = NonNullable<Pod["spec"]>;
@@ -33,7 +33,7 @@ function optionsOf(
   const all = args.map((arg) => /^--([^=]+)=(.*)$/.exec(arg) ?? []);
   const tuning = all.filter(
     ([, name = "", value]) =>
-      allowedOptions.includes(name) && (wanted[name] !== undefined || compactionDefaults[name] !== value),
+      allowedOptions.includes(name) && (wanted[name] !== undefined || optionDefaults[name] !== value),
   );
   return byIdentity(Object.fromEntries(tuning.map(([, name = "", value = ""]) => [name, value])));
 }

@@ -101,7 +101,10 @@ test("a ServiceMonitor comes with the metrics Service that it finds", async () =
   });
   expect(monitor).toMatchObject({
     kind: "ServiceMonitor",
-    spec: { selector: { matchLabels: labels }, endpoints: [{ port: "metrics", path: "/metrics", scheme: "https" }] },
+    spec: {
+      selector: { matchLabels: labels },
+      endpoints: [{ port: "metrics", path: "/metrics", scheme: "https", honorLabels: true }],
+    },
   });
 });
 

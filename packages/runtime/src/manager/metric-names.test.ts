@@ -38,6 +38,9 @@ test("metrics have the names that the dashboards of controller-runtime look for"
   await fleet.run(5_000);
   const names = [...manager.metrics().matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
   expect(knownNames.filter((name) => !names.includes(name))).toEqual([]);
+  // Counts begin at 0, so that the first error is an increase.
+  for (const line of ['reconcile_errors_total{controller="candy"} 0', 'result="error"} 0', 'result="requeue"} 0'])
+    expect(manager.metrics()).toContain(line);
   await fleet.wait(manager.stop());
 });
 

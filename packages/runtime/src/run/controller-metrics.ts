@@ -4,7 +4,8 @@ import type { Metrics } from "@setpoint/host";
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** How a run ended, in controller-runtime's words. */
-export type RunEnd = "success" | "error" | "requeue" | "requeue_after";
+const runEnds = ["success", "error", "requeue", "requeue_after"] as const;
+export type RunEnd = (typeof runEnds)[number];
 
 export interface ControllerMetrics {
   ended(end: RunEnd, durationMs: number): void;
@@ -39,6 +40,9 @@ export function createControllerMetrics(metrics: Metrics, controller: string, co
   metrics
     .gauge("controller_runtime_max_concurrent_reconciles", "Maximum number of concurrent reconciles per controller")
     .set(concurrency, labels);
+  // An alert on an increase needs the count from before the first one.
+  for (const counter of [errors, terminal, timeouts]) counter.add(0, labels);
+  for (const result of runEnds) total.add(0, { controller, result });
   return {
     ended(result, durationMs) {
       total.add(1, { controller, result });

@@ -7,7 +7,9 @@ export interface RawEntry {
   readonly name: string;
   /** The type flag of tar; a file by default. */
   readonly flag?: string;
-  readonly content?: string | Buffer;
+  readonly content?: string | Uint8Array;
+  /** What the header says, where it lies. */
+  readonly declaredSize?: number;
   readonly linkname?: string;
   readonly mode?: number;
   readonly uid?: number;
@@ -64,15 +66,22 @@ function blocksOf(entry: RawEntry): readonly Buffer[] {
     ...(Buffer.byteLength(entry.linkname ?? "") > longestName ? { linkpath: entry.linkname ?? "" } : {}),
     ...entry.pax,
   };
-  const records = Object.entries(long).map(([key, value]) => paxRecord(key, value));
-  const pax = records.length === 0 ? [] : padded({ name: "pax", flag: "x", content: records.join("") });
+  const records = paxRecords(long);
+  const pax = records === "" ? [] : padded({ name: "pax", flag: "x", content: records });
   return [...pax, ...padded(entry)];
 }
 
 function padded(entry: RawEntry): readonly Buffer[] {
   const content = Buffer.from(entry.content ?? "");
   const rest = (blockBytes - (content.length % blockBytes)) % blockBytes;
-  return [header(entry, content.length), content, Buffer.alloc(rest)];
+  return [header(entry, entry.declaredSize ?? content.length), content, Buffer.alloc(rest)];
+}
+
+/** As they stand in a pax header. */
+export function paxRecords(records: Readonly<Record<string, string>>): string {
+  return Object.entries(records)
+    .map(([key, value]) => paxRecord(key, value))
+    .join("");
 }
 
 /** Its length counts itself. */

@@ -16,9 +16,19 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { environment } from "../operator-project.ts";
-import { folder, hardLink, linkChain, type RawEntry, symlink, tarOf, writeArchive } from "./hostile-archive.ts";
+import {
+  folder,
+  hardLink,
+  linkChain,
+  paxRecords,
+  type RawEntry,
+  symlink,
+  tarOf,
+  writeArchive,
+} from "./hostile-archive.ts";
 
 const bin = new URL("../../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
 const directory = mkdtempSync(join(tmpdir(), "setpoint-hostile-"));
@@ -31,7 +41,7 @@ const name = "registry.example.com/evil:1";
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 beforeEach(() => {
-  rmSync(canary, { recursive: true, force: true });
+  for (const each of [canary, images]) rmSync(each, { recursive: true, force: true });
   mkdirSync(join(canary, "kept"), { recursive: true });
   writeFileSync(join(canary, "kept/secret"), "canary", { mode: 0o600 });
 });
@@ -105,6 +115,27 @@ test("thousands of folders inside each other are refused at once", async () => {
   expect(performance.now() - startMs).toBeLessThan(30_000);
 });
 
+test("a small archive that unpacks to very much is refused before it fills the disk", async () => {
+  const zeros = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+  const start = gzipSync(tarOf([{ name: "zeros", declaredSize: 4 * 1024 ** 3 }]).subarray(0, 512));
+  writeArchive(archive, { name, layers: [Buffer.concat([start, ...Array.from({ length: 8 }, () => zeros)])] });
+  await expectRefused(/\d+ bytes unpack to \d+: expected at most 500 bytes for each/);
+});
+
+test("headers that go before entries do not keep a load busy", async () => {
+  const records = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`key-${i}`, ""]));
+  const global = Array.from({ length: 24 }, (): RawEntry => ({
+    name: "g",
+    flag: "g",
+    pax: {},
+    content: paxRecords(records),
+  }));
+  writeArchive(archive, { name, layers: [tarOf([...global, { name: "a" }])] });
+  await expectRefused(/expected at most \d+ bytes of headers for 0 entries/);
+  writeArchive(archive, { name, layers: [tarOf([{ name: "a", pax: records }])] });
+  await expectRefused('entry "a" has 100000 records: expected at most 256');
+});
+
 test.for(["SIGINT", "SIGTERM"] as const)(
   "a load that gets %s ends, frees its lock and leaves nothing",
   async (signal) => {
@@ -131,5 +162,4 @@ test("an image does not take a name of the catalogue, unless it is asked to", as
   writeArchive(archive, { name: known, layers: [tarOf([{ name: "a", content: "x" }])] });
   await expectRefused(`nodes have an image "${known}" already`);
   expect(await startLoad("--replace-catalogue").ended).toMatchObject({ code: 0 });
-  rmSync(images, { recursive: true });
 });

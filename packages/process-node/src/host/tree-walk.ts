@@ -13,7 +13,7 @@ export const depthMax = 256;
 /** Bytes of a path; the kernel takes 4,096 with the root in front of it. */
 export const pathBytesMax = 3_072;
 /** Names that are looked at for one path, with those of links: many links can lead to and fro. */
-const stepsMax = 4_096;
+const stepsMax = 1_024;
 
 export interface WalkRules {
   /**

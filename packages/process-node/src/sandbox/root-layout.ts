@@ -113,9 +113,10 @@ export function writeSkeleton(layout: RootLayout, directory: string, owner?: { u
   };
   const place = (path: string, make: (entry: string) => void): void => {
     using walk = TreeWalk.to(directory, dirname(path), { links: "none", makes: true });
-    const entry = folderOf(walk, path).entry(basename(path));
-    make(entry);
-    own(entry);
+    const parent = folderOf(walk, path);
+    if (parent.stat(basename(path))?.isDirectory() === true) throw unusable(path, "a folder is in the way of a file");
+    make(parent.entry(basename(path)));
+    own(parent.entry(basename(path)));
   };
   for (const path of layout.folders) folder(path);
   for (const [path, text] of layout.links) place(path, (entry) => symlinkSync(text, entry));
@@ -132,5 +133,9 @@ function makeFile(entry: string): void {
 
 function folderOf({ folder }: TreeWalk, path: string): OpenFolder {
   if (folder !== undefined) return folder;
-  throw nodeError("ERR_CONTAINER_CONFIG", `Cannot mount at "${path}": there is no folder to mount in`);
+  throw unusable(path, "there is no folder to mount in");
+}
+
+function unusable(path: string, why: string): Error {
+  return nodeError("ERR_CONTAINER_CONFIG", `Cannot mount at "${path}": ${why}`);
 }

@@ -1,8 +1,11 @@
 /** Bytes of files: decompressed by what they begin with, counted and hashed as they pass. */
+import { messageOf } from "@setpoint/apimachinery";
 import { createHash } from "node:crypto";
 import { createReadStream, readSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createZstdDecompress } from "node:zlib";
+
+import { refusal } from "./refusal.ts";
 
 type Bytes = AsyncIterable<Buffer>;
 
@@ -51,10 +54,15 @@ export function digestOf(content: Buffer): string {
   return `sha256:${createHash("sha256").update(content).digest("hex")}`;
 }
 
-function through(bytes: Bytes, transform: NodeJS.ReadWriteStream): Bytes {
+async function* through(bytes: Bytes, transform: NodeJS.ReadWriteStream): Bytes {
   // An error ends the iteration of `transform` with that error.
   pipeline(bytes, transform).catch(() => {});
-  return transform as unknown as Bytes;
+  try {
+    yield* transform as unknown as Bytes;
+  } catch (error) {
+    if (!/^(Z_|ZSTD_)/.test(String((error as { readonly code?: unknown }).code))) throw error;
+    throw refusal(`it is damaged: expected whole data of gzip or zstd (${messageOf(error)})`, error);
+  }
 }
 
 function startOf(file: number): Buffer {

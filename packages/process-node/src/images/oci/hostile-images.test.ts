@@ -7,16 +7,27 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "@setpoint/host/system";
-import { type FixtureEntry, layoutFiles, linkChain, tarOf, writeFiles } from "./archive.fixture.ts";
+import {
+  dockerFiles,
+  type FixtureEntry,
+  layoutFiles,
+  linkChain,
+  sha256,
+  tarOf,
+  tarOfFiles,
+  writeFiles,
+} from "./archive.fixture.ts";
 import { archiveLimits } from "./limits.ts";
 import { loadImages, type LoadImagesOptions } from "./load-images.ts";
 import { LoadedImages } from "./loaded-images.ts";
@@ -62,6 +73,17 @@ async function load(...layers: readonly (readonly FixtureEntry[])[]): Promise<st
   const { directory, load: loadIt } = prepare(...(await Promise.all(layers.map(tarOf))));
   await loadIt();
   return directory;
+}
+
+/** The digest of a JSON document that is a blob of the layout. */
+function writeBlob(layout: string, value: object): string {
+  const content = JSON.stringify(value);
+  writeFileSync(join(layout, `blobs/${sha256(content).replace(":", "/")}`), content);
+  return sha256(content);
+}
+
+function records(count: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`key-${i}`, ""]));
 }
 
 /** The one image of the cache. */
@@ -113,7 +135,12 @@ test.each<readonly [string, object, RegExp]>([
   ["bytes of a file", { fileBytesMax: 9_999 }, /entry "big" has 10000 bytes: expected at most 9999 for a file/],
   ["bytes of a layer", { layerBytesMax: 9_999 }, /expected at most 9999 bytes in an unpacked layer/],
   ["bytes of an image", { bytesMax: 9_999 }, /expected at most 9999 bytes when unpacked/],
-  ["ratio", { ratioFreeBytes: 100, ratioMax: 2 }, /\d+ bytes unpack to \d+: expected at most 2 for each/],
+  [
+    "headers",
+    { headerBytesFree: 500, headerBytesPerEntry: 600 },
+    /expected at most \d+ bytes of headers for \d+ entries/,
+  ],
+  ["ratio", { ratioFreeBytes: 100, ratioMax: 2 }, /\d+ bytes unpack to \d+: expected at most 2 bytes for each/],
   ["time", { loadMsMax: -1 }, /expected to be unpacked within -0.001 s/],
 ])("the limit of %s holds", async (_, limits, message) => {
   const small = Array.from({ length: 2_000 }, (_, i) => ({ name: `small/${i}`, content: "x" }));
@@ -143,6 +170,7 @@ test.each<readonly [string, FixtureEntry, string]>([
   ["a NUL byte in a path", { name: "a", pax: { path: "a\0b" } }, 'entry "a\\u0000b" contains a NUL byte'],
   ["a NUL byte in a link", { name: "a", type: "symlink", linkname: "b", pax: { linkpath: "b\0" } }, "a NUL byte"],
   ["a sparse file", { name: "a", content: "1", pax: { "GNU.sparse.major": "1" } }, "is of an unknown kind"],
+  ["a pax header of thousands of records", { name: "a", pax: records(257) }, "records: expected at most 256"],
   ["a hard link to a folder", { name: "a", type: "link", linkname: "etc" }, "expected a file that comes before it"],
   ["a hard link to itself", { name: "a", type: "link", linkname: "a" }, "expected a file that comes before it"],
   ["a hard link to the root", { name: "a", type: "link", linkname: "/" }, "expected a file that comes before it"],
@@ -265,4 +293,49 @@ test("what is no regular file, in a layout or as an archive, is not read", async
   await expect(loadIt()).rejects.toThrow("expected an OCI image layout (index.json) or a docker archive");
   await expect(loadIt({ path: index })).rejects.toThrow("expected a file or a folder, got a device or a pipe");
   await expect(loadIt({ path: "/dev/zero" })).rejects.toThrow("expected a file or a folder, got a device or a pipe");
+});
+
+test("an index that names itself many times is refused before it is read many times", async () => {
+  const { path, load: loadIt } = prepare(await tarOf([{ name: "a", content: "x" }]));
+  let entry: object = { digest: writeBlob(path, { schemaVersion: 2, manifests: [] }) };
+  for (let depth = 0; depth < 3; depth++)
+    entry = { digest: writeBlob(path, { manifests: Array.from({ length: 100 }, () => entry) }) };
+  writeFileSync(join(path, "index.json"), JSON.stringify({ manifests: Array.from({ length: 100 }, () => entry) }));
+  await expect(loadIt()).rejects.toThrow("expected at most 1000 indexes, manifests and configurations");
+});
+
+test("an image with more names than anybody gives is refused", async () => {
+  const { path, load: loadIt } = prepare();
+  const files = dockerFiles({ layers: [await tarOf([{ name: "a", content: "x" }])], name: "a:1" });
+  const tags = Array.from({ length: 101 }, (_, i) => `a:${i}`);
+  const manifest = JSON.stringify([{ ...JSON.parse(String(files.get("manifest.json")))[0], RepoTags: tags }]);
+  rmSync(join(path, "index.json"));
+  writeFiles(path, new Map([...files, ["manifest.json", Buffer.from(manifest)]]));
+  await expect(loadIt()).rejects.toThrow("expected at most 100 names of an image, got 101");
+});
+
+test("a layout whose files are links is read inside of it", async () => {
+  const { path, load: loadIt } = prepare(await tarOf([{ name: "a", content: "x" }]));
+  renameSync(join(path, "index.json"), join(canary, "..", "index-outside.json"));
+  onTestFinished(() => rmSync(join(canary, "..", "index-outside.json")));
+  symlinkSync(join(canary, "..", "index-outside.json"), join(path, "index.json"));
+  await expect(loadIt()).rejects.toThrow("expected an OCI image layout (index.json)");
+});
+
+test.each<readonly [string, (archive: Buffer) => Buffer]>([
+  ["is cut in a file", (archive) => archive.subarray(0, archive.length - 3_000)],
+  ["is compressed and cut", (archive) => gzipSync(archive).subarray(0, -40)],
+  [
+    "is compressed and damaged",
+    (archive) => gzipSync(archive).map((byte, i) => (i === 60 ? byte ^ 255 : byte)) as Buffer,
+  ],
+  ["is compressed by zstd and cut", (archive) => zstdCompressSync(archive).subarray(0, -40)],
+  ["is empty", () => Buffer.alloc(0)],
+  ["has nothing but zeros", () => Buffer.alloc(10_240)],
+])("an archive that %s is refused in words", async (_, change) => {
+  const file = join(temporaryFolder(), "archive.tar");
+  const layers = [await tarOf([{ name: "a", content: "x".repeat(5_000) }])];
+  writeFileSync(file, change(await tarOfFiles(layoutFiles({ layers, name: "a:1" }))));
+  const { load: loadIt } = prepare();
+  await expect(loadIt({ path: file })).rejects.toThrow(/expected (a tar file|an OCI image layout|whole data of gzip)/);
 });

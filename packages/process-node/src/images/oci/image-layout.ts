@@ -50,6 +50,7 @@ class LayoutReader {
   readonly #platform: string;
   readonly #limits: ArchiveLimits;
   readonly #otherPlatforms = new Set<string>();
+  #documents = 0;
 
   constructor(folder: string, platform: string, limits: ArchiveLimits) {
     this.#folder = folder;
@@ -159,10 +160,12 @@ class LayoutReader {
   }
 
   #content(path: string): Buffer {
+    const { documentBytesMax, documentsMax } = this.#limits;
+    if (++this.#documents > documentsMax)
+      throw refusal(`expected at most ${documentsMax} indexes, manifests and configurations`);
     const file = this.#open(path);
     try {
       const { size } = fstatSync(file);
-      const { documentBytesMax } = this.#limits;
       if (size > documentBytesMax) throw refusal(`"${path}" has ${size} bytes: expected at most ${documentBytesMax}`);
       return readFileSync(file);
     } finally {

@@ -9,6 +9,11 @@ export interface ArchiveLimits {
   readonly entriesMax: number;
   /** Of the paths of all entries together: they are kept in memory. */
   readonly pathBytesMax: number;
+  /** Bytes of headers and records of a tar file, on top of those for each entry. */
+  readonly headerBytesFree: number;
+  readonly headerBytesPerEntry: number;
+  /** Records that go before one entry, with those for all entries. */
+  readonly paxRecordsMax: number;
   /** Bytes of one file. */
   readonly fileBytesMax: number;
   /** Bytes of one layer when it is unpacked. */
@@ -20,8 +25,12 @@ export interface ArchiveLimits {
   readonly ratioFreeBytes: number;
   /** Bytes of one JSON document: an index, a manifest or a configuration. */
   readonly documentBytesMax: number;
+  /** How many of them are read: each may name others, also the same ones again and again. */
+  readonly documentsMax: number;
   readonly layersMax: number;
   readonly imagesMax: number;
+  /** Names of one image: each is a file with the image's configuration. */
+  readonly namesMax: number;
   /** Of one load, without the wait for another one. */
   readonly loadMsMax: number;
 }
@@ -36,14 +45,19 @@ const gibibyte = 1024 ** 3;
 export const archiveLimits: ArchiveLimits = {
   entriesMax: 1_000_000,
   pathBytesMax: 256 * mebibyte,
+  headerBytesFree: 16 * mebibyte,
+  headerBytesPerEntry: 8 * 1024,
+  paxRecordsMax: 256,
   fileBytesMax: 16 * gibibyte,
   layerBytesMax: 32 * gibibyte,
   bytesMax: 64 * gibibyte,
   ratioMax: 500,
   ratioFreeBytes: 256 * mebibyte,
   documentBytesMax: 4 * mebibyte,
+  documentsMax: 1_000,
   layersMax: 500,
   imagesMax: 100,
+  namesMax: 100,
   loadMsMax: 3_600_000,
 };
 
@@ -106,6 +120,6 @@ export class StreamMeter {
     this.#onBytes(bytes);
     if (this.#unpacked > this.#bytesMax) throw refusal(`expected at most ${this.#bytesMax} bytes in an unpacked layer`);
     if (this.#unpacked > ratioFreeBytes && this.#unpacked > this.#packed * ratioMax)
-      throw refusal(`${this.#packed} bytes unpack to ${this.#unpacked}: expected at most ${ratioMax} for each`);
+      throw refusal(`${this.#packed} bytes unpack to ${this.#unpacked}: expected at most ${ratioMax} bytes for each`);
   }
 }

@@ -138,6 +138,8 @@ function namesOf(image: ArchivedImage, count: number, options: LoadImagesOptions
     throw refusal(`expected one image for the name "${name}", got ${count}; load it without --name`);
   const names = name === undefined ? image.names : [name];
   if (names.length === 0) throw refusal("it names no image; add --name IMAGE");
+  const { namesMax } = options.limits ?? archiveLimits;
+  if (names.length > namesMax) throw refusal(`expected at most ${namesMax} names of an image, got ${names.length}`);
   const wrong = names.find((each) => !isImageName(each));
   if (wrong !== undefined) {
     const shown = JSON.stringify(wrong.slice(0, nameShownMax));

@@ -14,8 +14,8 @@ const debianPackages = [
   { command: "ip", name: "iproute2" },
   { command: "mmdebstrap", name: "mmdebstrap" },
 ];
-/** What only tests need: an ordinary user's cluster maps user IDs with it. */
-export const testPackages = [{ command: "newuidmap", name: "uidmap" }];
+/** An ordinary user's cluster maps user IDs with it; tests that run as root start such clusters, too. */
+export const userPackages = [{ command: "newuidmap", name: "uidmap" }];
 
 /** Prints one sentence and ends the process. */
 export function fail(sentence) {
@@ -49,14 +49,13 @@ function has(command) {
 export function installDebianPackages(more = []) {
   const missing = [...debianPackages, ...more].filter(({ command }) => !has(command)).map(({ name }) => name);
   if (missing.length === 0) return;
-  const hint = `apt-get install ${missing.join(" ")}`;
+  const hint = `apt-get install --yes ${missing.join(" ")}`;
+  const list = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not installed`;
   if (process.platform !== "linux")
     fail(`Cannot run pods as processes on ${process.platform}: the process node needs Linux.`);
-  if (process.getuid() !== 0)
-    fail(`Cannot run pods as processes: ${missing.join(" and ")} not found. Type: sudo ${hint}`);
-  if (!has("apt-get"))
-    fail(`Cannot run pods as processes: ${missing.join(" and ")} not found; install them with your package manager.`);
-  console.log(`Installing Debian's ${missing.join(" and ")} …`);
+  if (process.getuid() !== 0) fail(`Cannot run pods as processes: ${list}; type as root: ${hint}`);
+  if (!has("apt-get")) fail(`Cannot run pods as processes: ${list}; install what has them with your package manager`);
+  console.log(`Installing Debian's ${missing.join(", ")} …`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const install = () =>
     spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing], {
@@ -65,5 +64,5 @@ export function installDebianPackages(more = []) {
     }).status === 0;
   if (install()) return;
   spawnSync("apt-get", ["update", "-qq"], { env, stdio: ["ignore", "ignore", "inherit"] });
-  if (!install()) fail(`Cannot install ${missing.join(" and ")}: see apt-get's message above. Type: ${hint}`);
+  if (!install()) fail(`Cannot install ${missing.join(", ")}: see apt-get's message above; then type as root: ${hint}`);
 }

@@ -3,6 +3,9 @@
 // the node
 export { clusterDnsAddress, kubeletPort, startNode } from "./node/start-node.ts";
 export type { NodeAgent, NodeOptions } from "./node/node-options.ts";
+export type { MissingPackage, ToolNeed, ToolSearch } from "./host/host-tools.ts";
+export { missingPackages, missingSentence } from "./host/host-tools.ts";
+export { requireTools } from "./sandbox/required-tools.ts";
 
 // the network
 export type { ClusterAddresses } from "./network/base-rules.ts";

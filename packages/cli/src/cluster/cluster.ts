@@ -7,7 +7,7 @@ import type { Transport } from "@setpoint/apimachinery";
 import { type FaultPlan, startControlPlane, type ControlPlane } from "@setpoint/controlplane";
 import type { Host } from "@setpoint/host";
 import { startStallWatchdog, systemHost } from "@setpoint/host/system";
-import type { ImageSource } from "@setpoint/process-node";
+import { type ImageSource, missingPackages, missingSentence, requireTools } from "@setpoint/process-node";
 import { openLog } from "./log-file.ts";
 import { guardProcess } from "../process-guard.ts";
 import { slowSteps } from "../slow-steps.ts";
@@ -52,6 +52,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await using parts = new AsyncDisposableStack();
   using steps = slowSteps(options.say);
   steps.begin("preparing the data directory");
+  if (options.nodes > 0) requireTools();
   const directory = options.directory ?? temporaryFolder(parts);
   preparePrivateFolder("data directory", directory);
   preparePrivateFolder("folder of nodes", join(directory, "nodes"));
@@ -65,6 +66,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const question = { clock: host.clock, directory, isKept, block, say: options.say };
   steps.begin("preparing the network of the pods");
   const network = parts.use(await choosePodNetwork(question));
+  if (options.nodes > 0) reportMissingImageTools(options.say);
   steps.begin("reading the stored state, starting the API server and the controllers");
   const controlPlane = parts.use(
     await startControlPlane({
@@ -94,6 +96,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     );
   }
   return describe(controlPlane, host, parts.move());
+}
+
+/** The sentence about the network of the pods has named everything that is missing, if there was one. */
+function reportMissingImageTools(say: (line: string) => void): void {
+  const missing = missingPackages();
+  if (missing.length > 0 && !missing.some(({ need }) => need === "networks"))
+    say(`Images cannot be made of Debian packages: ${missingSentence(missing)}`);
 }
 
 function temporaryFolder(parts: AsyncDisposableStack): string {

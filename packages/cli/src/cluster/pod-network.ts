@@ -13,6 +13,8 @@ import {
   type ClusterAddresses,
   type ClusterNetwork,
   inCidr,
+  missingPackages,
+  missingSentence,
   type NetworkNamespace,
   openClusterNetwork,
   podRange,
@@ -80,12 +82,12 @@ function cannotGoBack(directory: string, cause: unknown): SetpointError {
   return new SetpointError("ERR_NETWORK", message, { cause });
 }
 
-/** What is missing, with the command that adds it. */
+/** What is missing, with the command that adds it and whatever else a node lacks. */
 export function lacking(error: unknown): string {
   const text = messageOf(error).replace(/\s+/g, " ");
   const [, tool] = /(?:failed to execute|spawn) (nft|ip|unshare|nsenter)\b/.exec(text) ?? [];
-  if (tool !== undefined)
-    return `"${tool}" is not installed; run "apt-get install --yes nftables iproute2 util-linux" as root`;
+  const missing = missingPackages();
+  if (tool !== undefined && missing.length > 0) return missingSentence(missing);
   if (/unshare.*(not permitted|denied|No space left)/i.test(text))
     return 'it allows no user namespaces; run "sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 user.max_user_namespaces=10000" as root';
   return text;

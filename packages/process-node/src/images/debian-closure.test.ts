@@ -55,7 +55,7 @@ test.each([
     `Building dependency tree...\nE: Unable to locate package hello\n${aftermath}`,
     'Cannot fetch packages hello of Debian bookworm: mmdebstrap reports "E: Unable to locate package hello"',
   ],
-  [undefined, "Cannot make images: mmdebstrap is not installed; type: apt-get install mmdebstrap"],
+  [undefined, "Cannot make images: mmdebstrap is not installed; type as root: apt-get install --yes mmdebstrap"],
 ])("a closure that cannot be fetched is one sentence (%#)", async (output, expected) => {
   expect(await messageFor(output)).toBe(expected);
 });

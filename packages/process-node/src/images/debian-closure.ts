@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { nodeError } from "../errors.ts";
+import { missingPackages, missingSentence } from "../host/host-tools.ts";
 import { OpenFolder } from "../host/open-folder.ts";
 import type { DebianClosure, ImageSource } from "./image.ts";
 import { makeFolderInRoot, openInRoot, placeInRoot } from "./root-path.ts";
@@ -33,7 +34,7 @@ const mergedFolders = ["bin", "sbin", "lib", "lib64"];
 
 /** What gives an ordinary user the ids that mmdebstrap unpacks packages with. */
 const rangeAdvice =
-  "type as root: apt-get install uidmap && usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER";
+  "type as root: apt-get install --yes uidmap && usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER";
 
 /** Unpacks the packages into `directory`, which must not exist yet. */
 export async function extractClosure(closure: DebianClosure, directory: string, mirror: string): Promise<void> {
@@ -143,19 +144,19 @@ function explain(closure: DebianClosure, mirror: string, output: string, tool: s
   return nodeError("ERR_IMAGE_BUILD", `${what}: ${tool} reports "${line.trim()}"`);
 }
 
+/** The command also installs whatever else is missing. */
+function namedWith(tool: string): readonly { readonly name: string }[] {
+  const missing = missingPackages();
+  return missing.some(({ name }) => name === tool) ? missing : [{ name: tool }, ...missing];
+}
+
 function runTool(tool: string, args: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(tool, args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, LC_ALL: "C" } });
     let output = "";
     child.stderr.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-outputBytesMax)));
     child.once("error", (error) => {
-      reject(
-        nodeError(
-          "ERR_TOOL_MISSING",
-          `Cannot make images: ${tool} is not installed; type: apt-get install ${tool}`,
-          error,
-        ),
-      );
+      reject(nodeError("ERR_TOOL_MISSING", `Cannot make images: ${missingSentence(namedWith(tool))}`, error));
     });
     child.once("close", (code) => resolve({ code: code ?? 1, output }));
   });

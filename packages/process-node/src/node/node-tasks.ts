@@ -1,6 +1,6 @@
 import type { Logger } from "@setpoint/host";
 import type { ImageStore } from "../images/image-store.ts";
-import { missingTools } from "../sandbox/host-tools.ts";
+import { missingTools } from "../sandbox/required-tools.ts";
 import type { FolderProvisioner } from "../volumes/folder-provisioner.ts";
 import type { PodManager } from "../workers/pod-manager.ts";
 import type { ClusterServices } from "./cluster-services.ts";

@@ -16,8 +16,8 @@ import { RequestAccess } from "../kubelet/request-access.ts";
 import { logFile } from "../logs/container-log.ts";
 import { createNodeNetwork, type NodeNetwork } from "../network/node-network.ts";
 import { endUnusedNamespace } from "../network/unused-namespace.ts";
-import { requireTools } from "../sandbox/host-tools.ts";
 import { OciRuntime } from "../sandbox/oci-runtime.ts";
+import { requireTools, runtimeVersion } from "../sandbox/required-tools.ts";
 import { createFolderProvisioner } from "../volumes/folder-provisioner.ts";
 import { PodManager } from "../workers/pod-manager.ts";
 import { sandboxesFolder } from "./abandoned-nodes.ts";
@@ -139,11 +139,12 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
 }
 
 function createRuntime({ clock }: Host, folders: NodeFolders): OciRuntime {
+  requireTools();
   return new OciRuntime({
     clock,
     directory: sandboxesFolder(folders.memory),
     idsFile: join(folders.directory, "id-ranges.json"),
-    version: requireTools(),
+    version: runtimeVersion(),
     logFile: (uid, container, attempt) => logFile(folders.pod(uid), container, attempt),
   });
 }

@@ -1,5 +1,7 @@
 /** What one user, or a stranger, can take from others by asking a lot. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect, type TLSSocket } from "node:tls";
@@ -194,4 +196,25 @@ test("strangers who open connections and say nothing keep nobody out", async () 
     .toBeGreaterThanOrEqual(50);
   await expectServed(bystander);
   for (const socket of sockets) socket.destroy();
+});
+
+const nobody = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+test.skipIf(!isRoot)("2,000 strangers who send half of a request at once let an administrator connect", async () => {
+  const script = new URL("half-requests.fixture.ts", import.meta.url).pathname;
+  // As another user of this host, who can read neither this folder nor the server's.
+  const source = readFileSync(script, "utf8");
+  await using bystander = target.bystander(20);
+  const flags = ["--input-type=module-typescript", "--eval", source, "none", target.url.port, "2000"];
+  const attacker = spawn(process.execPath, flags, { uid: nobody, gid: nobody, cwd: "/", stdio: "ignore" });
+  try {
+    // Before there was a limit, an administrator waited for all of them: 6 to 12 s.
+    await delay(12_000);
+    expect(attacker.exitCode).toBeNull();
+    await expectServed(bystander);
+    expect(bystander.worstMs).toBeLessThan(3_000);
+  } finally {
+    attacker.kill();
+  }
 });

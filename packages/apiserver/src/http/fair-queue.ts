@@ -8,9 +8,16 @@ import type { Clock } from "@setpoint/host";
 import { microtasksDone } from "./microtasks.ts";
 
 /** What requests may use of one turn of the loop before the connections get their turn, too. */
-const sliceMs = 8;
+const sliceMsDefault = 8;
 /** Users whose past use is remembered. */
 const flowsMax = 1_000;
+
+export interface FairQueueOptions {
+  /** What work may use of one turn of the loop. */
+  readonly sliceMs?: number;
+  /** Whether the newest work of a user runs first. */
+  readonly newestFirst?: boolean;
+}
 
 interface Flow {
   /** The time that it has had, on a clock on which all users advance alike. */
@@ -19,12 +26,14 @@ interface Flow {
 }
 
 /**
- * Guarantees: requests of one user start in their order; no user waits longer than others need for one
- * request each. A request starts when the one before it has ended or waits for something outside of the event
- * loop's turn (the disk, a webhook).
+ * Guarantees: requests of one user start in their order, or the newest first; no user waits longer than
+ * others need for one request each. A request starts when the one before it has ended or waits for something
+ * outside of the event loop's turn (the disk, a webhook).
  */
 export class FairQueue {
   readonly #clock: Clock;
+  readonly #sliceMs: number;
+  readonly #isNewestFirst: boolean;
   readonly #flows = new Map<string, Flow>();
   #waiting = 0;
   /** The virtual time at which an idle user starts, in milliseconds. */
@@ -33,8 +42,10 @@ export class FairQueue {
   #isTurnOpen = false;
   #isDraining = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, { sliceMs = sliceMsDefault, newestFirst = false }: FairQueueOptions = {}) {
     this.#clock = clock;
+    this.#sliceMs = sliceMs;
+    this.#isNewestFirst = newestFirst;
   }
 
   /** Starts the work in its turn, mostly at once. */
@@ -45,14 +56,14 @@ export class FairQueue {
     if (flow.waiting.length === 0) flow.usedMs = Math.max(flow.usedMs, this.#virtualMs);
     flow.waiting.push(() => void work().then(resolve, reject));
     this.#waiting++;
-    if (!this.#isDraining && this.#spentMs < sliceMs) void this.#drain();
+    if (!this.#isDraining && this.#spentMs < this.#sliceMs) void this.#drain();
     return promise;
   }
 
   /** Starts requests one after the other until the slice is used up; the next turn goes on with the rest. */
   async #drain(): Promise<void> {
     this.#isDraining = true;
-    while (this.#waiting > 0 && this.#spentMs < sliceMs) await this.#startNext();
+    while (this.#waiting > 0 && this.#spentMs < this.#sliceMs) await this.#startNext();
     this.#isDraining = false;
     if (this.#waiting > 0) this.#openTurn();
   }
@@ -87,7 +98,7 @@ export class FairQueue {
     let next: Flow | undefined;
     for (const flow of this.#flows.values())
       if (flow.waiting.length > 0 && (next === undefined || flow.usedMs < next.usedMs)) next = flow;
-    const start = next?.waiting.shift();
+    const start = this.#isNewestFirst ? next?.waiting.pop() : next?.waiting.shift();
     if (next === undefined || start === undefined) return;
     this.#waiting--;
     this.#virtualMs = Math.max(this.#virtualMs, next.usedMs);

@@ -12,12 +12,13 @@ import {
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { assert } from "@setpoint/apimachinery";
-import type { Host, Timer } from "@setpoint/host";
+import type { Clock, Host, Timer } from "@setpoint/host";
 import type { Authenticate, CertificateSubject } from "../auth/credentials.ts";
 import { type CertifiedSocket, clientCertificate } from "./client-certificate.ts";
 import { type Connection, Connections, connectionsMax, idleMsMax } from "./connections.ts";
 import { Exchange, type ExchangeInput, type ExchangeServices, type RequestHeaders } from "./exchange.ts";
 import { FairQueue } from "./fair-queue.ts";
+import { HandshakeGate, handshakeMsMax, handshakesMax } from "./handshake-gate.ts";
 import type { RequestHandler } from "./request-handler.ts";
 import { UserLimits } from "./user-limits.ts";
 import { Http1Reply, Http2Reply, type Reply } from "./reply.ts";
@@ -80,15 +81,13 @@ const streamsMax = 250;
 const sessionMegabytesMax = 1_000;
 /** What a stream may send before it is read: each may hold so much of the server's memory. */
 const streamWindowBytes = 256 * 1024;
-/** How long a client may take for its handshake, and for the head of a request. */
+/** How long a client may take for the head of a request. */
 const headMsMax = 10_000;
 /** How long it may take for a whole request; `bodyMsMax` is the better answer, this the last resort. */
 const requestMsMax = 60_000;
 const sweepMs = 5_000;
 /** When the operating system asks whether a silent client is still there. */
 const keepAliveProbeMs = 30_000;
-/** Connections whose handshake is not over, beyond those that are. */
-const handshakesMax = 1_000;
 
 /** The other end of a connection. */
 interface Peer {
@@ -112,6 +111,7 @@ class Listener implements ListeningServer {
   readonly #exchanges = new Set<Exchange>();
   readonly #connections: Connections;
   readonly #visitors = new Visitors();
+  readonly #gate: HandshakeGate;
   readonly #services: ExchangeServices;
   #sweep: Timer | undefined;
   #port = 0;
@@ -131,6 +131,7 @@ class Listener implements ListeningServer {
     this.#server.removeAllListeners("stream");
     this.#server.on("stream", (stream: ServerHttp2Stream, headers, flags) => this.#onHttp2(stream, headers, flags));
     this.#server.on("session", (session) => this.#onSession(session));
+    this.#gate = gateBefore(this.#server, host.clock);
     this.#server.on("secureConnection", (socket) => this.#onSocket(socket));
     this.#server.on("upgrade", (message: IncomingMessage, socket: Socket, head: Buffer) =>
       this.#onUpgrade(message, socket, head),
@@ -183,6 +184,7 @@ class Listener implements ListeningServer {
 
   /** Ends what clients leave lying: connections without requests, and answers that are not read. */
   #sweepAll(): void {
+    this.#gate.closeLate();
     this.#connections.closeIdle();
     for (const exchange of this.#exchanges) exchange.cutIfStuck();
     this.#sweep = this.#nextSweep();
@@ -194,6 +196,7 @@ class Listener implements ListeningServer {
     const late = Promise.withResolvers<void>();
     const { clock } = this.#options.host;
     const timer = clock.setTimer(() => late.resolve(), this.#options.closeMsMax ?? closeMsDefault);
+    this.#gate.close();
     for (const exchange of this.#exchanges) exchange.endStream();
     await Promise.race([this.#idle(), late.promise]);
     // Written data is still sent; idle connections end at once.
@@ -214,6 +217,7 @@ class Listener implements ListeningServer {
   }
 
   #onSocket(socket: TLSSocket): void {
+    this.#gate.passed(socket);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, keepAliveProbeMs);
     if (socket.alpnProtocol !== "h2") readThroughStream(socket);
@@ -290,6 +294,18 @@ class Listener implements ListeningServer {
   }
 }
 
+/** Each connection comes to the gate first, and the gate hands it to Node's own listener. */
+function gateBefore(server: Http2SecureServer, clock: Clock): HandshakeGate {
+  const listeners = server.listeners("connection");
+  server.removeAllListeners("connection");
+  const begin = (socket: Socket): void => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
+  const gate = new HandshakeGate({ clock, begin });
+  server.on("connection", (socket: Socket) => gate.take(socket));
+  return gate;
+}
+
 /**
  * Takes what comes from the socket's stream. By default Node lets the parser read the TLS handle below it:
  * that parser is paused while an answer waits to be written, gets the decrypted records that were under way
@@ -325,7 +341,7 @@ function createServer({ tls }: ServeOptions): Http2SecureServer {
     cert: tls.certificate,
     key: tls.key,
     ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa, requestCert: true, rejectUnauthorized: false }),
-    handshakeTimeout: headMsMax,
+    handshakeTimeout: handshakeMsMax,
     maxSessionMemory: sessionMegabytesMax,
     settings: { maxConcurrentStreams: streamsMax, initialWindowSize: streamWindowBytes },
   };

@@ -1,10 +1,10 @@
 /** Shows what is being waited for and why, a line whenever it changes. */
 import { Pod } from "setpoint/kinds";
-import { isNotFound, SetpointError } from "@setpoint/apimachinery";
+import { isNotFound, messageOf, SetpointError } from "@setpoint/apimachinery";
 import { systemClock } from "@setpoint/host/system";
 import { sleep } from "@setpoint/host";
 import type { ClusterUnderTour } from "./tour/cluster-under-tour.ts";
-import { etcdClient } from "./tour/etcd-client.ts";
+import { etcdClient, urlOf } from "./tour/etcd-client.ts";
 
 /** Resolves when the cluster is as wanted; throws after `withinMs`. */
 export async function showUntilRunning(
@@ -18,10 +18,11 @@ export async function showUntilRunning(
     const line = await currentState(cluster);
     if (line !== said && line !== undefined) print(`  ${line}`);
     said = line ?? said;
-    if (line !== undefined && line.startsWith("Running") && (await answers(cluster))) return;
+    const silence = line?.startsWith("Running") === true ? await silenceOf(cluster) : "";
+    if (silence === undefined) return;
     await requireImages(cluster);
     if (systemClock.monotonic() > deadline)
-      throw notRunning(`The cluster "${cluster.name}" is not running after ${withinMs / 1000} s: ${said}`);
+      throw notRunning(`The cluster "${cluster.name}" is not running after ${withinMs / 1000} s: ${said}${silence}`);
     await sleep(systemClock, 200);
   }
 }
@@ -48,14 +49,18 @@ function operatorSelector(name: string): string {
   return `app.kubernetes.io/name=${name}`;
 }
 
-/** Whether clients get an answer: right after a start the status may still be that of the last run. */
-async function answers(cluster: ClusterUnderTour): Promise<boolean> {
-  const etcd = etcdClient(await cluster.clientEndpoint());
+/**
+ * Why clients get no answer; undefined when they get one. Right after a start the status may still be that of
+ * the last run.
+ */
+async function silenceOf(cluster: ClusterUnderTour): Promise<string | undefined> {
+  const endpoint = await cluster.clientEndpoint();
+  const etcd = etcdClient(endpoint);
   try {
     await etcd.get("health");
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return `, but a client at ${urlOf(endpoint)} gets no answer: ${messageOf(error)}`;
   } finally {
     etcd.close();
   }

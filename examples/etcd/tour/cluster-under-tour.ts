@@ -1,7 +1,7 @@
 /** What the tour sees of the cluster: Kubernetes by its API, etcd by its own. */
 import { sleep } from "@setpoint/host";
 import { Deployment, PersistentVolumeClaim, Pod, Secret, Service } from "setpoint/kinds";
-import type { KubeObject } from "@setpoint/apimachinery";
+import { messageOf, type KubeObject } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import { systemClock } from "@setpoint/host/system";
 import { EtcdCluster } from "@setpoint/etcd-operator";
@@ -27,30 +27,42 @@ export class TourError extends Error {
   override readonly name = "TourError";
 }
 
+/** The address at which the tour reaches a Service or pod with the address that its object names. */
+export type AddressFromHere = (address: string) => string;
+
 /**
  * The host reaches the Services and pods of `setpoint up` at mirrors of their addresses on its loopback
- * network.
+ * network. No other cluster has them.
  */
-function reachable(address: string | undefined): string {
-  return (address ?? "").replace(/^10\.(?=(?:6[4-9]|7\d|9[6-9]|10\d|11[01])\.)/, "127.");
-}
+export const mirrorOnLoopback: AddressFromHere = (address) =>
+  address.replace(/^10\.(?=(?:6[4-9]|7\d|9[6-9]|10\d|11[01])\.)/, "127.");
 
 export class ClusterUnderTour {
   readonly client: Client;
   readonly name: string;
   readonly namespace: string;
   readonly operator: { readonly name: string; readonly namespace: string };
+  readonly #addressFromHere: AddressFromHere;
+  /** Why the latest question to a member had no answer. */
+  #silence: string | undefined;
 
   constructor(
     client: Client,
     name: string,
     namespace: string,
     operator: { readonly name: string; readonly namespace: string },
+    addressFromHere: AddressFromHere = mirrorOnLoopback,
   ) {
     this.client = client;
     this.name = name;
     this.namespace = namespace;
     this.operator = operator;
+    this.#addressFromHere = addressFromHere;
+  }
+
+  /** Another EtcdCluster beside this one, that is reached in the same way. */
+  beside(name: string): ClusterUnderTour {
+    return new ClusterUnderTour(this.client, name, this.namespace, this.operator, this.#addressFromHere);
   }
 
   get selector(): string {
@@ -86,11 +98,12 @@ export class ClusterUnderTour {
    */
   async endpointOf(address: string): Promise<EtcdEndpoint> {
     const { status } = await this.get();
-    if (status?.tls === undefined) return `http://${reachable(address)}:2379`;
+    const reachable = this.#addressFromHere(address);
+    if (status?.tls === undefined) return `http://${reachable}:2379`;
     const secret = await this.client.get(Secret, { name: status.tls.clientSecret, namespace: this.namespace });
     const file = (name: string): string => Buffer.from(secret.data?.[name] ?? "", "base64").toString();
     return {
-      url: `https://${reachable(address)}:2379`,
+      url: `https://${reachable}:2379`,
       serverName: `${this.name}-client.${this.namespace}.svc`,
       ...{ ca: file("ca.crt"), certificate: file("tls.crt"), key: file("tls.key") },
     };
@@ -124,6 +137,13 @@ export class ClusterUnderTour {
     return lists.flatMap(({ items }, i) => items.map((item) => `${kinds[i]?.kind} ${item.metadata.name}`));
   }
 
+  /** Whether nothing of the cluster is left; throws with what is, so that a wait can say it. */
+  async hasNoLeftovers(): Promise<boolean> {
+    const left = await this.leftovers();
+    if (left.length > 0) throw new TourError(`${left.join(", ")} ${left.length === 1 ? "is" : "are"} still there`);
+    return true;
+  }
+
   /** A pod that is being stopped belongs to a member that has been removed or is about to leave. */
   async memberEndpoints(): Promise<readonly EtcdEndpoint[]> {
     const staying = (await this.pods()).filter((pod) => pod.metadata.deletionTimestamp === undefined);
@@ -137,7 +157,7 @@ export class ClusterUnderTour {
       const members = await this.#ask(endpoint, (etcd) => etcd.members());
       if (members !== undefined) return members;
     }
-    throw new TourError("no member of etcd answers");
+    throw new TourError(`no member of etcd answers${this.#silenceText()}`);
   }
 
   async etcdStatuses(): Promise<readonly EtcdMemberStatus[]> {
@@ -159,13 +179,18 @@ export class ClusterUnderTour {
     await this.client.patch(Deployment, this.operator, { spec: { replicas } });
   }
 
-  /** Calls `holds` until it is true; throws with what `describe` says after `withinMs`. */
+  /** Calls `holds` until it is true; throws after `withinMs`, with the status and the last error. */
   async until(what: string, holds: () => Promise<boolean>, withinMs = 60_000): Promise<number> {
     const startedMs = systemClock.monotonic();
+    this.#silence = undefined;
     for (;;) {
-      if (await holds().catch(() => false)) return systemClock.monotonic() - startedMs;
-      if (systemClock.monotonic() - startedMs > withinMs)
-        throw new TourError(`${what} did not happen within ${withinMs / 1000} s; ${await this.#describe()}`);
+      const outcome = await holds().catch(messageOf);
+      const tookMs = systemClock.monotonic() - startedMs;
+      if (outcome === true) return tookMs;
+      if (tookMs > withinMs) {
+        const last = typeof outcome === "string" ? `; the last attempt failed: ${outcome}` : this.#silenceText();
+        throw new TourError(`${what} did not happen within ${withinMs / 1000} s; ${await this.#describe()}${last}`);
+      }
       await sleep(systemClock, 100);
     }
   }
@@ -181,9 +206,16 @@ export class ClusterUnderTour {
 
   async #ask<T>(endpoint: EtcdEndpoint, question: (etcd: EtcdClient) => Promise<T>): Promise<T | undefined> {
     const login = await this.#login();
-    return askAs(login, endpoint, login === undefined ? answerMsMax : answerToLoginMsMax, question).catch(
-      () => undefined,
-    );
+    try {
+      return await askAs(login, endpoint, login === undefined ? answerMsMax : answerToLoginMsMax, question);
+    } catch (error) {
+      this.#silence = `${urlOf(endpoint)}: ${messageOf(error)}`;
+      return undefined;
+    }
+  }
+
+  #silenceText(): string {
+    return this.#silence === undefined ? "" : `; the last question without an answer: ${this.#silence}`;
   }
 
   /** Of root, when the cluster asks for logins. */

@@ -7,7 +7,7 @@ import { Backup } from "@setpoint/data-service";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import { backUp, createStore, damage, removeStore, restore } from "./backups.ts";
-import { ClusterUnderTour, TourError } from "./cluster-under-tour.ts";
+import { type ClusterUnderTour, TourError } from "./cluster-under-tour.ts";
 import { etcdClient } from "./etcd-client.ts";
 import { memberProcess } from "./member-process.ts";
 import { checkHashes, type TourStep } from "./steps.ts";
@@ -21,8 +21,8 @@ const endMsMax = 90_000;
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /** The cluster that the backup is restored into. */
-export function copyOf({ client, name, namespace, operator }: ClusterUnderTour): ClusterUnderTour {
-  return new ClusterUnderTour(client, `${name}-copy`, namespace, operator);
+export function copyOf(cluster: ClusterUnderTour): ClusterUnderTour {
+  return cluster.beside(`${cluster.name}-copy`);
 }
 
 async function checkValue(cluster: ClusterUnderTour): Promise<void> {
@@ -107,6 +107,6 @@ export const recoverySteps: readonly TourStep[] = [takeBackup, restoreCopy, refu
 export async function removeCopies(cluster: ClusterUnderTour): Promise<void> {
   const copy = copyOf(cluster);
   await copy.client.delete(EtcdCluster, { name: copy.name, namespace: copy.namespace });
-  await copy.until("the end of the copy", async () => (await copy.leftovers()).length === 0, endMsMax);
+  await copy.until("the end of the copy", () => copy.hasNoLeftovers(), endMsMax);
   await removeStore(cluster, storeName);
 }

@@ -211,7 +211,7 @@ export const stepsUnderWrites: readonly TourStep[] = [writeAndRead, killLeader, 
 export async function deleteCluster(cluster: ClusterUnderTour): Promise<string> {
   await cluster.client.delete(EtcdCluster, { name: cluster.name, namespace: cluster.namespace });
   const isGone = async (): Promise<boolean> =>
-    (await cluster.leftovers()).length === 0 && (await cluster.get().then(() => false, isNotFound));
+    (await cluster.hasNoLeftovers()) && (await cluster.get().then(() => false, isNotFound));
   await cluster.until("the end of pods, services and volumes", isGone);
   return "pods, services and volumes are gone";
 }

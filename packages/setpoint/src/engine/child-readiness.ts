@@ -1,5 +1,7 @@
 /** Whether a child is as its own spec wants it, as kstatus reads objects of any kind. */
 import { findCondition, isConditionTrue, type Condition, type KubeObject } from "@setpoint/apimachinery";
+import type { Pod } from "@setpoint/api";
+import { podProblem } from "../pods/pod-problem.ts";
 
 export interface Readiness {
   readonly kind: "ready" | "waiting" | "failed";
@@ -23,10 +25,14 @@ export function readinessOf(child: KubeObject): Readiness {
   if (typeof seen === "number" && metadata.generation !== undefined && seen < metadata.generation)
     return waiting("its controller has not seen its newest spec");
   const rule = ruleOf[`${apiVersion} ${kind}`];
-  return rule === undefined ? byConditions(status.conditions ?? []) : (rule(spec, status) ?? ready);
+  return rule === undefined ? byConditions(status.conditions ?? []) : (rule(spec, status, child) ?? ready);
 }
 
-type Rule = (spec: NonNullable<Facts["spec"]>, status: NonNullable<Facts["status"]>) => Readiness | undefined;
+type Rule = (
+  spec: NonNullable<Facts["spec"]>,
+  status: NonNullable<Facts["status"]>,
+  child: KubeObject,
+) => Readiness | undefined;
 
 /** Undefined: nothing speaks against it. With their versions: kinds of others have the same names. */
 const ruleOf: Readonly<Record<string, Rule>> = {
@@ -43,11 +49,12 @@ const ruleOf: Readonly<Record<string, Rule>> = {
     if (failure?.status === "True") return { kind: "failed", why: failure.message };
     return isConditionTrue(status.conditions, "Complete") ? undefined : waiting("it has not completed");
   },
-  "v1 Pod": (_spec, status) => {
-    if (status["phase"] === "Failed") return { kind: "failed", why: "it has failed" };
+  "v1 Pod": (_spec, status, child) => {
+    const why = podProblem(child as Pod)?.message;
+    if (status["phase"] === "Failed") return { kind: "failed", why: why ?? "it has failed" };
     return status["phase"] === "Succeeded" || isConditionTrue(status.conditions, "Ready")
       ? undefined
-      : waiting("it is not ready");
+      : waiting(why ?? "it is not ready");
   },
   "v1 PersistentVolumeClaim": (_spec, status) => (status["phase"] === "Bound" ? undefined : waiting("it is not bound")),
 };

@@ -1,6 +1,7 @@
 /** Makes an operator of an engine: its own controllers, and everything that data services share. */
 import { type controller, defineOperator, type KindRef, type KubeObject, type Operator } from "setpoint";
-import type { PolicyRule, WriteVerb } from "setpoint/install";
+import { podFailureRule } from "setpoint/pods";
+import { type PolicyRule, type WriteVerb } from "setpoint/install";
 import { Pod } from "setpoint/kinds";
 import { acceptanceRules, acceptanceRuns } from "./acceptance/acceptance-runs.ts";
 import type { EngineAcceptance } from "./acceptance/engine-acceptance.ts";
@@ -56,6 +57,7 @@ export function defineDataService<Instance extends KubeObject>({
     writes: new Map([...sharedWrites, ...writes]),
     permissions: [
       ...(engineOperations === undefined ? [] : operationRules),
+      podFailureRule,
       ...engineRules(engine),
       ...acceptanceRules,
       ...permissions,

@@ -52,7 +52,7 @@ export function finishProbe(probe: Probe): CheckStep {
     const pod = await read(context, Pod, name);
     if (pod === undefined) return failed(`pod "${name}" was deleted before it reported a result`);
     const result = transferResult(pod);
-    if (result === undefined) return waiting(`a client ${probe.task}s ${probe.count} keys`);
+    if (result === undefined) return waiting(`a client ${probe.task}s ${probe.count} keys${podReason(pod)}`);
     if (result.outcome === "failed")
       return failed(`a client cannot ${probe.task} keys: ${result.reason}: ${result.message}`);
     return judged(context, probe, result.probe);

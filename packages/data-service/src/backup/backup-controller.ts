@@ -1,5 +1,6 @@
 /** Reconciles Backups of one engine: store, verify, and delete with the object what was stored. */
 import type { ConditionInit, KindRef, KubeObject, ReconcileContext, Result } from "setpoint";
+import { PodFailures } from "setpoint/pods";
 import { controller, keyOf, watching } from "setpoint";
 import { Pod } from "setpoint/kinds";
 import { type EngineControl } from "../engine/control.ts";
@@ -19,6 +20,7 @@ export function backupController<Instance extends KubeObject>(
   engine: EngineControl<Instance>,
   { image }: ControllerOptions,
 ): ReturnType<typeof controller> {
+  const failures = new PodFailures();
   return controller<Backup, SeenBackup, BackupActions>(Backup, {
     name: `${engine.name}-backup`,
     select: { fieldSelector: selectionOf(engine.kind) },
@@ -37,7 +39,7 @@ export function backupController<Instance extends KubeObject>(
           .map(keyOf),
       ),
     ],
-    observe: (backup, context) => observeBackup(backup, context, engine, image),
+    observe: (backup, context) => observeBackup(backup, context, engine, { image, failures }),
     plan: (seen) => decideBackup(seen).step,
     status: (seen) => decideBackup(seen).status,
     conditions: (seen) => [succeeded(decideBackup(seen).status)],

@@ -1,4 +1,5 @@
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
+import type { PodFailures } from "setpoint/pods";
 import { Pod } from "setpoint/kinds";
 import type { EngineControl, InstanceState, SnapshotSource } from "../engine/control.ts";
 import { externalSecretProblem } from "../engine/consent.ts";
@@ -54,7 +55,7 @@ export async function observeBackup<Instance extends KubeObject>(
   cached: Stored<Backup>,
   context: ReconcileContext,
   engine: EngineControl<Instance>,
-  image: string | undefined,
+  { image, failures }: { readonly image: string | undefined; readonly failures: PodFailures },
 ): Promise<SeenBackup> {
   const { name, namespace = "" } = cached.metadata;
   const fresh = isFinished(cached) ? cached : await context.fresh(Backup, name, namespace);
@@ -72,7 +73,7 @@ export async function observeBackup<Instance extends KubeObject>(
         : { uid: instance.metadata.uid, state: engine.state(instance), source: engine.source(instance) },
     external: await observeExternal(backup, engine, context),
     image,
-    transfer: isFinished(backup) ? { state: "missing" } : await currentTransfer(backup, context),
+    transfer: isFinished(backup) ? { state: "missing" } : await currentTransfer(backup, context, failures),
     pods: context.children.list(Pod),
     ahead: backupAhead(backup, context.list(Backup)),
   };
@@ -101,10 +102,14 @@ export function sourceOf({ external, instance }: SeenBackup): SnapshotSource | u
   return external === undefined ? instance?.source : external.source;
 }
 
-function currentTransfer(backup: Stored<Backup>, context: ReconcileContext): Promise<SeenTransfer> {
+function currentTransfer(
+  backup: Stored<Backup>,
+  context: ReconcileContext,
+  failures: PodFailures,
+): Promise<SeenTransfer> {
   const { attempt, transferUID } = backup.status ?? {};
   const pod = transferName(backup.metadata.name, taskOf(backup), attempt);
-  return observeTransfer(pod, transferUID, backup, context);
+  return observeTransfer(pod, transferUID, backup, context, failures);
 }
 
 /** A transfer pod that may still write, other than that of the current attempt. */

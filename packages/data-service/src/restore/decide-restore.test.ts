@@ -1,6 +1,6 @@
 /** What the last steps of a restore in place decide when the volume with the restored data is not there. */
 import type { KubeObject, Stored } from "setpoint";
-import { PersistentVolumeClaim } from "setpoint/kinds";
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { expect, test } from "vitest";
 import { Restore } from "../kinds/restore.ts";
 import { decideRestore } from "./decide-restore.ts";
@@ -46,7 +46,7 @@ function seen(serving: boolean, claim: SeenRestore["claim"]): SeenRestore {
       versionRefusal: () => undefined,
       original: undefined,
     },
-    ...{ safetyBackup: undefined, ahead: undefined, pods: [] },
+    ...{ safetyBackup: undefined, ahead: undefined, pods: [], spentPods: [] },
   };
 }
 
@@ -62,4 +62,19 @@ test.each([
   ["is being deleted while the instance serves from it", true, deleted, "Succeeded"],
 ])("when the volume %s", (_, serving, claim, phase) => {
   expect(decideRestore(seen(serving, claim)).status.phase).toBe(phase);
+});
+
+test("a pod that has prepared the volume goes before anything else: it would keep the volume for ever", () => {
+  const pod = Pod({ name: "back-restore-prepare-1", spec: { containers: [{ name: "prepare" }] } });
+  for (const phase of ["Starting", "RollingBack", "Succeeded", "Failed"] as const) {
+    const situation = {
+      ...seen(true, stored(volume)),
+      restore: stored({ ...restore, status: { ...restore.status, phase } }),
+    };
+    expect(decideRestore({ ...situation, spentPods: [stored(pod)] }).step).toMatchObject({
+      action: "deletePods",
+      args: { pods: ["back-restore-prepare-1"] },
+    });
+    expect(decideRestore(situation).step).not.toMatchObject({ action: "deletePods" });
+  }
 });

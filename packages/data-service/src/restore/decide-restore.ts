@@ -51,6 +51,9 @@ export function decideRestore(seen: SeenRestore): RestoreDecision {
 
 function decide(seen: SeenRestore): RestoreDecision {
   const status = statusOf(seen);
+  const names = seen.spentPods.map(({ metadata }) => metadata.name);
+  if (names.length > 0)
+    return { status, step: deletion(names, `${names.join(", ")} would keep the volume from being deleted`) };
   if (isRestoreFinished(seen.restore)) return { status, step: afterEnd(seen, status) };
   return phases[status.phase](seen, status);
 }
@@ -180,7 +183,8 @@ function preparing(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
       `${restore.spec.instance.kind} "${newInstance.name}" exists already; name another instance`,
     );
   // What a failed attempt has left on the claim is of no use, and the tool refuses it.
-  if (claim?.metadata.deletionTimestamp !== undefined)
+  const isBetween = known.retryAt !== undefined || seen.transfer.state === "missing";
+  if (isBetween && claim?.metadata.deletionTimestamp !== undefined)
     return waiting(known, "the volume of a failed attempt is being deleted");
   if (known.retryAt !== undefined && claim !== undefined)
     return {
@@ -235,9 +239,11 @@ function rollingBack(seen: SeenRestore, status: RestoreStatus): RestoreDecision 
 /** They may still start, and nobody waits for them. */
 function leftPods({ pods }: SeenRestore): RestoreStep | undefined {
   const names = pods.map(({ metadata }) => metadata.name);
-  if (names.length === 0) return undefined;
-  const reason = `the restore does not wait for ${names.join(", ")} any more`;
-  return act<RestoreActions, "deletePods">("deletePods", { pods: names }, reason);
+  return names.length === 0 ? undefined : deletion(names, `the restore does not wait for ${names.join(", ")} any more`);
+}
+
+function deletion(pods: readonly string[], reason: string): RestoreStep {
+  return act<RestoreActions, "deletePods">("deletePods", { pods }, reason);
 }
 
 /** The volumes from before are kept for a time. */

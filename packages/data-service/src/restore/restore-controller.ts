@@ -1,5 +1,6 @@
 /** Reconciles Restores of one engine. */
 import type { ConditionInit, KindRef, KubeObject, ReconcileContext, Result, Stored } from "setpoint";
+import { PodFailures } from "setpoint/pods";
 import { controller, isAlreadyExists, keyOf, watching } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { EngineControl } from "../engine/control.ts";
@@ -25,6 +26,7 @@ export function restoreController<Instance extends KubeObject>(
   { image }: ControllerOptions,
 ): ReturnType<typeof controller> {
   const watch = new PhaseWatch();
+  const failures = new PodFailures();
   return controller<Restore, SeenRestore<Instance>, RestoreActions>(Restore, {
     name: `${engine.name}-restore`,
     select: { fieldSelector: selectionOf(engine.kind) },
@@ -45,7 +47,7 @@ export function restoreController<Instance extends KubeObject>(
           .map(keyOf),
       ),
     ],
-    observe: (restore, context) => observeRestore(restore, context, engine, { image, watch }),
+    observe: (restore, context) => observeRestore(restore, context, engine, { image, watch, failures }),
     plan: (seen) => decideRestore(seen).step,
     status: (seen) => decideRestore(seen).status,
     conditions: (seen) => [succeeded(decideRestore(seen).status)],
@@ -120,7 +122,11 @@ function actionsOf<Instance extends KubeObject>(engine: EngineControl<Instance>)
       await create(preparePod(transfer, folder, claim.metadata.name));
     },
 
-    deletePods: (_, context, { pods }) => deletePods(pods, context),
+    deletePods: (args, context, { pods, spentPods }) =>
+      deletePods(
+        [...pods, ...spentPods].filter(({ metadata }) => args.pods.includes(metadata.name)),
+        context,
+      ),
 
     async report({ failure }, { event }) {
       if (failure !== undefined) event("Warning", "RestoreFailed", failure);

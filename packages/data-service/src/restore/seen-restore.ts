@@ -1,5 +1,6 @@
 import { isSetpointError } from "@setpoint/apimachinery";
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
+import type { PodFailures } from "setpoint/pods";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { EngineControl, InstanceState } from "../engine/control.ts";
 import { type RestoreMark, restoreMarkOf } from "../engine/restore-mark.ts";
@@ -47,6 +48,8 @@ export interface SeenRestore<Instance extends KubeObject = KubeObject> {
   readonly transfer: SeenTransfer;
   /** Pods of transfers that have not ended and are not being deleted. */
   readonly pods: readonly Stored<Pod>[];
+  /** Pods that have prepared the claim, or failed at it, and would keep it from being deleted. */
+  readonly spentPods: readonly Stored<Pod>[];
   /** The claim that the data are prepared on. */
   readonly claim: Stored<PersistentVolumeClaim> | undefined;
   /** The Restore into the same instance that goes first. */
@@ -76,12 +79,19 @@ export function restoreTransferName(restore: string, task: "verify" | "prepare",
 /** Where the prepared claim is mounted, and where the tool finds the snapshot. */
 export const dataFolderPaths = { snapshotFile: "/run/setpoint/snapshot/snapshot", claimFolder: "/run/setpoint/data" };
 
+/** What an observation uses beyond the API server. */
+interface RestorePorts {
+  readonly image: string | undefined;
+  readonly watch: PhaseWatch;
+  readonly failures: PodFailures;
+}
+
 /** Reads an unfinished Restore from the server: a decision on an old status could repeat a step. */
 export async function observeRestore<Instance extends KubeObject>(
   cached: Stored<Restore>,
   context: ReconcileContext,
   engine: EngineControl<Instance>,
-  { image, watch }: { readonly image: string | undefined; readonly watch: PhaseWatch },
+  { image, watch, failures }: RestorePorts,
 ): Promise<SeenRestore<Instance>> {
   const { name, namespace = "" } = cached.metadata;
   const fresh = isRestoreFinished(cached) ? cached : await context.fresh(Restore, name, namespace);
@@ -110,7 +120,8 @@ export async function observeRestore<Instance extends KubeObject>(
     transfer:
       pod === undefined
         ? { state: "missing" }
-        : await observeTransfer(pod, restore.status?.transferUID, restore, context),
+        : await observeTransfer(pod, restore.status?.transferUID, restore, context, failures),
+    spentPods: spentPods(restore, context),
     claim: await observeClaim(restore, target, context, engine),
     pods: context.children.list(Pod).filter(isUnderWay),
     ahead: restoreAhead(restore, context.list(Restore)),
@@ -131,6 +142,16 @@ async function storeRefusalOf(
   const problem =
     (await storeProblem(store, context)) ?? (path === undefined ? undefined : await pathProblem(store, path, context));
   return problem?.message;
+}
+
+/** A claim stays as long as there is a pod with it, also one that has ended. */
+function spentPods({ metadata, status }: Stored<Restore>, { children }: ReconcileContext): readonly Stored<Pod>[] {
+  const isPreparing = status?.phase === "Preparing" && status.retryAt === undefined;
+  if (isPreparing) return [];
+  return children
+    .list(Pod)
+    .filter(({ metadata: pod }) => pod.deletionTimestamp === undefined)
+    .filter(({ metadata: pod }) => pod.name.startsWith(`${metadata.name}-restore-prepare-`));
 }
 
 function inPhase(restore: Stored<Restore>, watch: PhaseWatch, { host: { clock } }: ReconcileContext): number {

@@ -1,7 +1,8 @@
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import { Pod } from "setpoint/kinds";
+import type { PodFailures } from "setpoint/pods";
 import type { AgentResult } from "../agent/request.ts";
-import { hasStarted, lostTransfer, podReason, takenName, transferResult } from "./transfer-result.ts";
+import { hasStarted, lostTransfer, reportedResult, takenName, transferResult } from "./transfer-result.ts";
 
 /** A transfer as its pod shows it. `missing`: nobody has seen its pod yet. */
 export type SeenTransfer =
@@ -19,14 +20,17 @@ export type SeenTransfer =
  * The transfer of `owner` with this pod name. A pod of another owner tells nothing about it: a Backup and a
  * Restore may have one name. `recordedUID` is that of the pod that the status names: such a pod that is
  * gone has failed, whereas one that was never recorded may not have been created. The cache may lag behind,
- * so a pod that it does not show is asked for.
+ * so a pod that it does not show is asked for. `failures` reports a pod that cannot say itself why it fails.
  */
 export async function observeTransfer(
   name: string,
   recordedUID: string | undefined,
-  { metadata: { uid: owner, namespace = "" } }: Stored<KubeObject>,
-  { get, fresh }: Pick<ReconcileContext, "get" | "fresh">,
+  object: Stored<KubeObject>,
+  context: ReconcileContext,
+  failures: PodFailures,
 ): Promise<SeenTransfer> {
+  const { get, fresh } = context;
+  const { uid: owner, namespace = "" } = object.metadata;
   const pod = get(Pod, name, namespace) ?? (await fresh(Pod, name, namespace));
   if (pod === undefined || (recordedUID !== undefined && pod.metadata.uid !== recordedUID))
     return recordedUID === undefined
@@ -34,13 +38,16 @@ export async function observeTransfer(
       : { state: "ended", uid: recordedUID, result: lostTransfer(name) };
   const { uid, deletionTimestamp, creationTimestamp, ownerReferences = [] } = pod.metadata;
   if (!ownerReferences.some((each) => each.uid === owner)) return { state: "ended", uid, result: takenName(name) };
+  const reported = reportedResult(pod);
+  if (reported !== undefined) return { state: "ended", uid, result: reported };
+  const failure = (await failures.observe(object, [pod], context)).get(name);
   const result = transferResult(pod);
   if (result !== undefined) return { state: "ended", uid, result };
   if (deletionTimestamp !== undefined) return { state: "ended", uid, result: lostTransfer(name) };
   return {
     state: "running",
     uid,
-    reason: podReason(pod),
+    reason: failure === undefined ? "" : ` (${failure.message})`,
     pendingSince: hasStarted(pod) ? undefined : creationTimestamp,
   };
 }

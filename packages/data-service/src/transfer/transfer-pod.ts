@@ -121,7 +121,8 @@ export function restricted(mounts: readonly Mount[]): Omit<Container, "name" | "
   return {
     imagePullPolicy: "IfNotPresent",
     resources,
-    terminationMessagePolicy: "File",
+    // An agent writes its result itself; of one that cannot, and of an engine's tool, the log tells.
+    terminationMessagePolicy: "FallbackToLogsOnError",
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,

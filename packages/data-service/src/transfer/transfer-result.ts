@@ -1,5 +1,6 @@
 /** Reads how a transfer ended from the status of its pod; pure. */
 import type { Pod } from "setpoint/kinds";
+import { podProblem } from "setpoint/pods";
 import { agentResult, type AgentResult } from "../agent/request.ts";
 
 type Failed = Extract<AgentResult, { outcome: "failed" }>;
@@ -7,14 +8,20 @@ type ContainerStatus = NonNullable<NonNullable<Pod["status"]>["containerStatuses
 
 /** The result of a pod that has ended; undefined while it may still end well. */
 export function transferResult(pod: Pod): AgentResult | undefined {
-  const { phase } = pod.status ?? {};
-  if (phase !== "Succeeded" && phase !== "Failed") return undefined;
+  return hasEnded(pod) ? (reportedResult(pod) ?? noResult(pod)) : undefined;
+}
+
+/** What the agent in a pod that has ended reported of itself. */
+export function reportedResult(pod: Pod): AgentResult | undefined {
+  if (!hasEnded(pod)) return undefined;
   const messages = statusesOf(pod).flatMap(({ state }) => state?.terminated?.message ?? []);
   const results = messages.map(parsed).filter((each) => each !== undefined);
   const failed = results.find(({ outcome }) => outcome === "failed");
-  if (failed !== undefined) return failed;
-  const [done] = results;
-  return phase === "Succeeded" && done !== undefined ? done : noResult(pod);
+  return failed ?? (pod.status?.phase === "Succeeded" ? results[0] : undefined);
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
 
 /** When its last container ended, by the node's clock. */
@@ -38,13 +45,10 @@ export function hasStarted(pod: Pod): boolean {
   return statusesOf(pod).some(({ state }) => state?.running !== undefined || state?.terminated !== undefined);
 }
 
-/** Why a pod does not run yet, in the words of its own status. */
+/** Why a pod does not run, in parentheses; empty when its status does not say. */
 export function podReason(pod: Pod): string {
-  const waiting = statusesOf(pod).flatMap(({ state }) => state?.waiting ?? [])[0];
-  if (waiting?.reason !== undefined && waiting.reason !== "PodInitializing" && waiting.reason !== "ContainerCreating")
-    return ` (${waiting.reason}${waiting.message === undefined ? "" : `: ${waiting.message}`})`;
-  const unscheduled = pod.status?.conditions?.find((each) => each.type === "PodScheduled" && each.status === "False");
-  return unscheduled?.message === undefined ? "" : ` (${unscheduled.message})`;
+  const problem = podProblem(pod);
+  return problem === undefined ? "" : ` (${problem.message})`;
 }
 
 function statusesOf({ status }: Pod): readonly ContainerStatus[] {
@@ -60,22 +64,12 @@ function parsed(message: string): AgentResult | undefined {
   }
 }
 
+/** The program did not report how it ended, so the pod says it. */
 function noResult(pod: Pod): Failed {
-  const { reason, message } = pod.status ?? {};
-  const ended = statusesOf(pod).flatMap(({ name, state }) =>
-    state?.terminated === undefined || state.terminated.exitCode === 0 ? [] : [{ name, ...state.terminated }],
-  )[0];
-  if (reason === "DeadlineExceeded") return failed("DeadlineExceeded", `pod "${nameOf(pod)}" exceeded its deadline`);
-  if (ended === undefined)
-    return failed(
-      "NoResult",
-      `pod "${nameOf(pod)}" ended without a result${message === undefined ? "" : `: ${message}`}`,
-    );
-  const words = ended.message === undefined || ended.message === "" ? (ended.reason ?? "") : ended.message;
-  return failed(
-    "NoResult",
-    `container "${ended.name}" of pod "${nameOf(pod)}" ended with exit code ${ended.exitCode}${words === "" ? "" : `: ${words}`}`,
-  );
+  const problem = podProblem(pod);
+  if (problem === undefined) return failed("NoResult", `pod "${nameOf(pod)}" ended without a result`);
+  const { reason, message } = problem;
+  return failed(reason === "ContainerFailed" ? "NoResult" : reason, `pod "${nameOf(pod)}": ${message}`);
 }
 
 function nameOf({ metadata }: Pod): string {

@@ -7,7 +7,7 @@ import { dataLabels } from "../../kinds/labels.ts";
 import { Restore } from "../../kinds/restore.ts";
 import { storeRequest } from "../../transfer/store-mounts.ts";
 import { transferPod } from "../../transfer/transfer-pod.ts";
-import { transferResult } from "../../transfer/transfer-result.ts";
+import { podReason, transferResult } from "../../transfer/transfer-result.ts";
 import { removeCopies } from "../clean-up.ts";
 import { type Check, type CheckContext, type CheckStep, done, failed, type StepReport, waiting } from "../check.ts";
 import { referenceToMain, settled } from "../instances.ts";
@@ -105,7 +105,7 @@ async function damage(context: CheckContext): Promise<StepReport> {
   if (pod === undefined) return startDamage(context, name);
   const result = transferResult(pod);
   if (result?.outcome === "failed") return failed(`the stored backup could not be damaged: ${result.message}`);
-  return result === undefined ? waiting("the stored backup is being damaged") : done;
+  return result === undefined ? waiting(`the stored backup is being damaged${podReason(pod)}`) : done;
 }
 
 async function startDamage(context: CheckContext, name: string): Promise<StepReport> {

@@ -1,5 +1,6 @@
 import { type CertificateIssuer, CertificateKeeper, defineDataService, x509Issuer } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
+import { PodFailures } from "setpoint/pods";
 import { controller, type KindRef, type Operator, watching } from "setpoint";
 import type { WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
@@ -48,6 +49,7 @@ export function etcdOperator(
   const senses = {
     connections,
     reach: new MemberReach(),
+    failures: new PodFailures(),
     silence: new SilenceWatch(),
     disks: new DiskWatch(),
     roundTrips: new RoundTripWatch(),

@@ -72,7 +72,7 @@ test(
     expect(status?.quorumRecovery).toMatchObject({ state: "Waiting", survivor, lost });
     const condition = conditionOf(await present(stage), "QuorumLost");
     expect(condition).toMatchObject({ status: "True", reason: "MajorityLost" });
-    for (const part of [...lost, "its volume is gone", `there is ${survivor} at revision`, approvalAnnotation])
+    for (const part of [...lost, "its volume is being deleted", `there is ${survivor} at revision`, approvalAnnotation])
       expect(condition?.message).toContain(part);
     expect(condition?.message).toContain(status?.quorumRecovery?.approval);
     await world.expectQuiet();

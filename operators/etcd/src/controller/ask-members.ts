@@ -4,11 +4,14 @@ import type { Authentication, EtcdGateway, MemberList, MemberPosition, MemberSta
 import { memberEndpoint, metricsEndpoint } from "../resources/member-pod.ts";
 import { podState } from "./seen.ts";
 
-/** What each running member says of itself; those that do not answer are missing. */
+/**
+ * What each running member says of itself; those that do not answer are missing, and `onError` gets the reason.
+ */
 export async function askMembers(
   pods: ReadonlyMap<string, Pod>,
   gateway: EtcdGateway,
   signal: AbortSignal,
+  onError: (name: string, error: unknown) => void = () => {},
 ): Promise<ReadonlyMap<string, MemberStatus>> {
   const answers = new Map<string, MemberStatus>();
   const asked: Promise<unknown>[] = [];
@@ -16,7 +19,7 @@ export async function askMembers(
     const endpoint = podState(pod) === "running" ? memberEndpoint(pod) : undefined;
     if (endpoint === undefined) continue;
     const answered = (status: MemberStatus): unknown => answers.set(name, status);
-    asked.push(gateway.status(endpoint, signal).then(answered, () => {}));
+    asked.push(gateway.status(endpoint, signal).then(answered, (error: unknown) => onError(name, error)));
   }
   await Promise.all(asked);
   signal.throwIfAborted();

@@ -18,7 +18,7 @@ describe("Degraded", () => {
     [
       "one died",
       seen([a(), b(), c({ pod: "Failed", exitCode: 137 })]),
-      "True MembersUnhealthy: 1 of 3 members is not healthy: c has a pod that ended with exit code 137",
+      'True MembersUnhealthy: 1 of 3 members is not healthy: c has a pod that ended: container "etcd" ended with exit code 137 (Error, SIGKILL); something outside of the container ended it; the next start is not before 2026-01-01T00:11:00Z',
     ],
     [
       "two are away",
@@ -53,6 +53,18 @@ describe("Degraded", () => {
       "it grows, as asked",
       seen([a(), b(), c()], { cluster: cluster({ size: 5 }) }),
       "False AllHealthy: All 3 members answer",
+    ],
+    [
+      "the members of a first start fail",
+      seen(
+        ["a", "b", "c"].map((name) => member(name, { pod: "Failed", exitCode: 1, listed: false, failures: 2 })),
+        {
+          cluster: cluster({}, { clusterID: undefined }),
+          quorum: false,
+          clusterIds: [],
+        },
+      ),
+      'True MembersUnhealthy: The pod of a does not run (3 pods do not run): container "etcd" ended with exit code 1 (Error); pods failed 2 times in a row; the next start is not before 2026-01-01T00:11:00Z',
     ],
     [
       "no quorum",

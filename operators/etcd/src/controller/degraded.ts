@@ -5,6 +5,7 @@ import { slowDisksText } from "./plan-disks.ts";
 import { isFenced } from "./plan-fencing.ts";
 import { lostLoginText } from "../resources/root-login.ts";
 import { corruptionText } from "./corruption.ts";
+import { endReason } from "./pod-reason.ts";
 import { isFounded, isHealthy, isServing, isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type Status = NonNullable<EtcdCluster["status"]>;
@@ -15,9 +16,11 @@ const lasting: ReadonlySet<string> = new Set(["MembersUnhealthy", "NoQuorum", "M
 
 export function degraded(seen: Seen, phase: Status["phase"], { outdated }: StepFacts): ConditionInit {
   if (outdated !== undefined) return { type, status: "Unknown", reason: "NotObserved", message: outdated };
+  if (seen.unreached !== undefined)
+    return { type, status: "Unknown", reason: "MembersNotReached", message: seen.unreached };
   if (phase === "Hibernated" || phase === "Hibernating")
     return { type, status: "False", reason: "Hibernated", message: "All members stop, and their volumes are kept" };
-  const trouble = wholeTrouble(seen) ?? memberTrouble(seen, phase);
+  const trouble = wholeTrouble(seen) ?? memberTrouble(seen, phase) ?? founderTrouble(seen);
   if (trouble !== undefined) return { type, status: "True", ...trouble };
   if (!isFounded(seen))
     return { type, status: "False", reason: "FirstStart", message: "The cluster starts for the first time" };
@@ -77,6 +80,16 @@ function memberTrouble(seen: Seen, phase: Status["phase"]): Trouble | undefined 
   return slow === undefined ? undefined : { reason: "SlowDisk", message: slow };
 }
 
+/** Nothing is lost yet, but the first start does not get on by itself. */
+function founderTrouble(seen: Seen): Trouble | undefined {
+  if (isFounded(seen)) return undefined;
+  const failing = seen.members.filter(({ failure }) => failure !== undefined);
+  const [first] = failing;
+  if (first === undefined) return undefined;
+  const others = failing.length === 1 ? "" : ` (${failing.length} pods do not run)`;
+  return { reason: "MembersUnhealthy", message: `The pod of ${first.name} does not run${others}${endReason(first)}` };
+}
+
 /** A member by etcd's list, or by our own record while no quorum can say. */
 function isKnown({ quorum }: Seen, { listed, recorded }: SeenMember): boolean {
   return listed !== undefined || (!quorum && recorded !== undefined);
@@ -107,17 +120,12 @@ function illness(member: SeenMember): string {
   const { pod, status } = member;
   const state = podState(pod);
   if (state === "missing") return "has no pod";
-  if (state === "failed") return `has a pod that ended${exitText(member)}`;
+  if (state === "failed") return `has a pod that ended${endReason(member)}`;
   if (state === "terminating") return "has a pod that is being deleted";
-  if (state === "starting") return "has a pod that has not started";
+  if (state === "starting") return `has a pod that has not started${endReason(member)}`;
   if (status === undefined) return `does not answer${readiness(member)}`;
   if (status.leaderId === "") return "answers and knows no leader";
   return `answers, and its pod is not ready${readiness(member)}`;
-}
-
-function exitText({ pod }: SeenMember): string {
-  const code = pod?.status?.containerStatuses?.[0]?.state?.terminated?.exitCode;
-  return code === undefined ? "" : ` with exit code ${code}`;
 }
 
 /** Why a pod is not ready, in one word; the node or the node controller reports it. */

@@ -14,6 +14,7 @@ import {
   PodDisruptionBudget,
   Service,
 } from "setpoint/kinds";
+import type { PodFailure, PodFailures } from "setpoint/pods";
 import type { KubeObject, ReconcileContext } from "setpoint";
 import type { FieldRefusal } from "../accepted-plan.ts";
 import { type AcceptanceOptions, acceptSpec } from "../accepted-spec.ts";
@@ -48,6 +49,7 @@ import type { SilenceWatch } from "./silence-watch.ts";
 export interface ObservationPorts {
   readonly connections: EtcdConnections;
   readonly reach: MemberReach;
+  readonly failures: PodFailures;
   readonly silence: SilenceWatch;
   readonly disks: DiskWatch;
   readonly roundTrips: RoundTripWatch;
@@ -61,7 +63,7 @@ export interface ObservationPorts {
 export async function observe(
   wanted: EtcdCluster,
   context: ReconcileContext,
-  { connections, reach, silence, disks, roundTrips, revisions, accepts, image }: ObservationPorts,
+  { connections, reach, failures, silence, disks, roundTrips, revisions, accepts, image }: ObservationPorts,
 ): Promise<Seen> {
   const claims = volumesOf(wanted, context);
   const surroundings = { services: context.list(Service), volumes: claims, nowMs: context.host.clock.now() };
@@ -70,11 +72,12 @@ export async function observe(
   // The mode comes first: a restore begins with an empty status.
   const cluster = withRestoredStatus(withTlsMode(accepted, claims), restore);
   const pods = byMember(context.children.list(Pod), (name) => name);
+  const failing = await failures.observe(wanted, [...pods.values()], context);
   const { gateway, certificates, isRootMissing } = await connections.observe(cluster, [...pods.values()], context);
   const shown = byMember(claims, memberOfVolume);
   const unseen = unseenVolumes(shown, pods, cluster);
   const volumes = unseen.length === 0 ? shown : await withFresh(shown, unseen, cluster, context);
-  const statuses = await reach.ask(cluster, pods, gateway, context);
+  const { statuses, unreached } = await reach.ask(cluster, pods, gateway, context);
   if ([...pods].some(([name, pod]) => podState(pod) === "running" && !statuses.has(name))) connections.doubt(cluster);
   const list = await askQuorum(pods, statuses, gateway, context.signal);
   const listed = byName(list?.members ?? []);
@@ -91,7 +94,7 @@ export async function observe(
     ...(list === undefined ? recorded.keys() : []),
     ...(list === undefined ? (cluster.status?.quorumRecovery?.fenced ?? []) : []),
   ]);
-  const parts = { pods, volumes, statuses, positions, listed, recorded };
+  const parts = { pods, failing, volumes, statuses, positions, listed, recorded };
   const everybody = [...names].sort().map((name) => seenMember(name, parts));
   const givenUp = everybody.filter((member) => isGivenUp(cluster, member));
   const kept = everybody.filter((member) => !givenUp.includes(member));
@@ -141,6 +144,7 @@ export async function observe(
     needsBudget: needsBudget(cluster, context),
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
+    unreached: list === undefined ? unreached : undefined,
     authentication:
       (list === undefined && statuses.size > 0) || !wantsAuthentication(cluster) || reach.isLost(cluster)
         ? undefined
@@ -154,6 +158,7 @@ export async function observe(
 
 interface Parts {
   readonly pods: ReadonlyMap<string, Pod>;
+  readonly failing: ReadonlyMap<string, PodFailure>;
   readonly volumes: ReadonlyMap<string, PersistentVolumeClaim>;
   readonly statuses: ReadonlyMap<string, MemberStatus>;
   readonly positions: ReadonlyMap<string, MemberPosition>;
@@ -166,6 +171,7 @@ function seenMember(name: string, parts: Parts): SeenMember {
   return {
     name,
     pod: parts.pods.get(name),
+    failure: parts.failing.get(name),
     volume: parts.volumes.get(name),
     status: parts.statuses.get(name),
     listed: listed === undefined ? undefined : { id: listed.id, learner: listed.learner, started: listed.name !== "" },

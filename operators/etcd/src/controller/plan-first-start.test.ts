@@ -79,3 +79,22 @@ test("the first start keeps to its recorded members when the size changes meanwh
   const fresh = starting({ size: 5 });
   expect(initialMembers({ cluster: fresh, members: [] })).toEqual(["a", "b", "c"]);
 });
+
+test("founders that fail again and again start after longer and longer pauses, and the wait says why and how often", () => {
+  const [fresh, pauses] = [starting(), [10, 20, 40, 80, 160, 300, 300]];
+  for (const [at, pause] of pauses.entries()) {
+    const failing = (failedForMs: number): ReturnType<typeof seen> => {
+      const sketch = { pod: "Failed", exitCode: 1, started: false, listed: false, failures: at + 1 } as const;
+      const members = [a(sketch), b(sketch), c(sketch)].map((each) => ({ ...each, failedForMs }));
+      return seen(members, { cluster: fresh, quorum: false, clusterIds: [] });
+    };
+    expect(step(failing(pause * 1_000 - 1))).toBe("wait");
+    expect(step(failing(pause * 1_000))).toBe("deletePod a");
+  }
+  const sketch = { pod: "Failed", exitCode: 1, started: false, listed: false, failures: 3 } as const;
+  const members = [a({ pod: "Running", answers: false, listed: false }), b(sketch), c(sketch)];
+  expect(plan(seen(members, { cluster: fresh, quorum: false, clusterIds: [] }), nowMs)).toMatchObject({
+    reason:
+      'first start: waiting for a, b, c to join (b: container "etcd" ended with exit code 1 (Error); pods failed 3 times in a row; the next start is not before 2026-01-01T00:11:00Z)',
+  });
+});

@@ -4,7 +4,7 @@ import { volumeName } from "../member-names.ts";
 import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { initialMembers } from "./initial-members.ts";
 import { isClaimLeaving } from "./plan-restore.ts";
-import { podReason } from "./pod-reason.ts";
+import { firstReason, podReason } from "./pod-reason.ts";
 import {
   failedAtOnce,
   isHealthy,
@@ -45,7 +45,7 @@ export function planFirstStart(seen: Seen): EtcdStep {
   return wait(
     silent.length === 0
       ? "first start: all members answer, and no quorum lists them yet"
-      : `first start: waiting for ${silent.join(", ")} to join${podReason(seen, silent[0])}`,
+      : `first start: waiting for ${silent.join(", ")} to join${firstReason(seen, silent)}`,
     silent.length === 0 ? 100 : 500,
   );
 }
@@ -62,7 +62,12 @@ export function startAnew(member: SeenMember, start: Actions["startMember"], sub
  * again.
  */
 function replacePod(seen: Seen, name: string, state: PodState): EtcdStep | undefined {
-  if (state === "failed") return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
+  if (state === "failed")
+    return act(
+      "deletePod",
+      { member: name },
+      `the pod of ${name} failed during the first start${podReason(seen, name)}`,
+    );
   if (state === "starting" && seen.outdated.includes(name))
     return act(
       "deletePod",
@@ -91,7 +96,8 @@ function planSeed(seen: Seen): EtcdStep | undefined {
     return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} differ from the desired state`);
   const member = seen.members.find((each) => each.name === name) ?? { name };
   const state = podState(member.pod);
-  if (failedAtOnce(member)) return wait(`${name} failed as soon as it started on the restored data`, lookAgainMs);
+  if (failedAtOnce(member))
+    return wait(`${name} failed as soon as it started on the restored data${podReason(seen, name)}`, lookAgainMs);
   const replaced = replacePod(seen, name, state);
   if (replaced !== undefined) return replaced;
   const reason = `${name} starts on the data of restore ${record.id}`;

@@ -7,6 +7,7 @@ import { recoveryToken, wasForced } from "../resources/given-up-members.ts";
 import { copiesFirst, copyProblem } from "../resources/survivor-copy.ts";
 import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { isFenced } from "./plan-fencing.ts";
+import { firstReason, podReason } from "./pod-reason.ts";
 import { chosenSurvivor, hindrance, isMember, type QuorumLoss, quorumLoss, quorumOf } from "./quorum-loss.ts";
 import { consentText, lossText } from "./quorum-text.ts";
 import { failedAtOnce, isSilentTooLong, isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
@@ -45,7 +46,7 @@ function planRestarts(seen: Seen, loss: QuorumLoss | undefined): EtcdStep {
   const pausing = members.filter(failedAtOnce).map(({ name }) => name);
   if (pausing.length > 0)
     return wait(
-      `${said}; failed right after the start: ${pausing.join(", ")}; each is started again on its volume after 10 s`,
+      `${said}; failed right after the start: ${pausing.join(", ")}; each is started again on its volume${firstReason(seen, pausing)}`,
       lookAgainMs,
     );
   const outlook =
@@ -122,8 +123,13 @@ function planSurvivor(seen: Seen, member: SeenMember): EtcdStep {
   if (state === "terminating") return wait(`${name} stops before it starts alone`, electionMs);
   if (state === "failed" && copyProblem(member.pod) !== undefined) return planWithoutCopy(seen, member);
   if (state === "failed" && failedAtOnce(member))
-    return wait(`${name} failed as soon as it started alone`, lookAgainMs);
-  if (state === "failed") return act("deletePod", { member: name }, `the pod of ${name} failed while it started alone`);
+    return wait(`${name} failed as soon as it started alone${podReason(seen, name)}`, lookAgainMs);
+  if (state === "failed")
+    return act(
+      "deletePod",
+      { member: name },
+      `the pod of ${name} failed while it started alone${podReason(seen, name)}`,
+    );
   if (wasForced(member.pod))
     return wait(
       state === "starting" && copiesFirst(member.pod)

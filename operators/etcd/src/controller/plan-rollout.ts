@@ -1,6 +1,7 @@
 /** Brings changes of `plan`, `pod` and `options` to members that run, one at a time, the leader last. */
 import { wait } from "setpoint";
 import { act, type EtcdStep } from "./etcd-step.ts";
+import { podReason } from "./pod-reason.ts";
 import { isLeader, type Seen, type SeenMember } from "./seen.ts";
 
 /** A member restarts on its volume with the new settings. Without volumes, another one takes its place. */
@@ -69,7 +70,7 @@ export function planRefusedSettings(seen: Seen, { name }: SeenMember): EtcdStep 
   if (seen.outdated.includes(name))
     return act("deletePod", { member: name }, `${name} starts again on its volume with the present settings`);
   return wait(
-    `${name} ends as soon as it starts with the new settings: change spec.plan, spec.pod or spec.options`,
+    `${name} ends as soon as it starts with the new settings: change spec.plan, spec.pod or spec.options${podReason(seen, name)}`,
     refusedMs,
   );
 }

@@ -89,6 +89,16 @@ describe("plan", () => {
       "startMember c",
     ],
     ["a learner's pod is starting", seen([a(), b(), c({ pod: "Pending", learner: true, started: false })]), "wait"],
+    [
+      "a member ends by itself at once",
+      seen([a(), b(), c({ pod: "Failed", exitCode: 1, failures: 1 })]),
+      "removeMember c",
+    ],
+    [
+      "its replacement ends by itself at once, too",
+      seen([a(), b(), c({ pod: "Failed", exitCode: 1, failures: 2, learner: true, started: false })]),
+      "wait",
+    ],
     ["a learner's pod failed", seen([a(), b(), c({ pod: "Failed", learner: true, started: false })]), "removeMember c"],
     ["a learner is behind", seen([a(), b(), c({ learner: true, raftIndex: 50 })]), "wait"],
     ["a learner is in sync", seen([a(), b(), c({ learner: true, raftIndex: 95 })]), "promote c"],

@@ -23,6 +23,7 @@ import { podReason } from "./pod-reason.ts";
 import { podVersion } from "../resources/member-image.ts";
 import {
   failedAtOnce,
+  failedAtOnceAgain,
   hasRefusedToRun,
   isFounded,
   isHealthy,
@@ -36,6 +37,9 @@ import {
   type SeenMember,
   waitsForVolume,
 } from "./seen.ts";
+
+/** How soon members that were not reached are asked again. */
+const unreachedMs = 2_000;
 
 export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (seen.cluster.spec.paused)
@@ -67,6 +71,8 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   // No member reports its status, and with it a quorum, to a login that it refuses.
   const refused = seen.quorum ? undefined : planAuthentication(seen);
   if (refused !== undefined) return refused;
+  // Nothing is known of the members, and they serve: each step could harm them.
+  if (seen.unreached !== undefined) return wait(seen.unreached, unreachedMs);
   if (!founded) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(
@@ -195,11 +201,12 @@ function healMember(seen: Seen, member: SeenMember): EtcdStep | undefined {
           { member: name },
           `${name} ${state === "failed" ? "failed" : "does not answer"}, ${restartText}`,
         );
+  if (failedAtOnceAgain(member)) return undefined;
   if (state === "failed" || state === "missing")
     return act(
       "removeMember",
       { member: name, id: listed.id },
-      `the pod of ${name} ${state === "failed" ? "failed" : "is gone"}, quorum is safe: ${healthyText(seen)}`,
+      `the pod of ${name} ${state === "failed" ? "failed" : "is gone"}${podReason(seen, name)}, quorum is safe: ${healthyText(seen)}`,
     );
   if (state === "running" && isSilentTooLong(member))
     return act(

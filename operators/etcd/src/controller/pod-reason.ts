@@ -1,11 +1,19 @@
-import type { Seen } from "./seen.ts";
+import { failureText } from "setpoint/pods";
+import type { Seen, SeenMember } from "./seen.ts";
 
-/** Why a pod does not run, in the words of its own status. */
+/** Why a member's pod does not run, in parentheses; empty when nothing is known. */
 export function podReason(seen: Seen, name: string | undefined): string {
-  const pod = seen.members.find((each) => each.name === name)?.pod;
-  const waiting = pod?.status?.containerStatuses?.[0]?.state?.waiting;
-  if (waiting?.reason !== undefined)
-    return ` (${waiting.reason}${waiting.message === undefined ? "" : `: ${waiting.message}`})`;
-  const unscheduled = pod?.status?.conditions?.find((each) => each.type === "PodScheduled" && each.status === "False");
-  return unscheduled?.message === undefined ? "" : ` (${unscheduled.message})`;
+  const failure = seen.members.find((each) => each.name === name)?.failure;
+  return failure === undefined ? "" : ` (${failureText(failure)})`;
+}
+
+/** The first of these members whose pod has a problem, and what it is, in parentheses. */
+export function firstReason(seen: Seen, names: readonly string[]): string {
+  const found = names.find((name) => seen.members.some((each) => each.name === name && each.failure !== undefined));
+  return found === undefined ? "" : podReason(seen, found).replace("(", `(${found}: `);
+}
+
+/** What its pod reports of its end; empty when nothing is known. */
+export function endReason({ failure }: SeenMember): string {
+  return failure === undefined ? "" : `: ${failureText(failure)}`;
 }

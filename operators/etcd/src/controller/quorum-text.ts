@@ -1,7 +1,7 @@
 /** What the status reports about a lost quorum; pure. */
 import { approvalAnnotation } from "../quorum-recovery.ts";
 import { approvalOf, hindrance, type QuorumLoss } from "./quorum-loss.ts";
-import { podState, type Seen, type SeenMember } from "./seen.ts";
+import { isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
 
 export function lossText(seen: Seen, loss: QuorumLoss): string {
   const { voters, lost, survivors } = loss;
@@ -11,8 +11,11 @@ export function lossText(seen: Seen, loss: QuorumLoss): string {
   return survivors.length === 0 ? `${said}; none survives` : `${said}; there is ${there}`;
 }
 
-function whyLost({ cluster }: Seen, { pod, volume }: SeenMember): string {
+function whyLost({ cluster }: Seen, member: SeenMember): string {
+  const { pod, volume } = member;
   if (cluster.spec.volumeClaimTemplate !== undefined && volume === undefined) return "its volume is gone";
+  // As long as there is a pod with it, which may have ended.
+  if (isVolumeLeaving(member)) return "its volume is being deleted";
   const state = podState(pod);
   if (state === "missing") return "its pod is gone";
   return state === "running" ? "it is silent" : `its pod is ${state}`;

@@ -1,6 +1,7 @@
 /** One snapshot of an etcd cluster: its spec, what Kubernetes shows, and what etcd itself reports. */
 import type { CertificateReport, FencingDecision } from "@setpoint/data-service";
-import type { ContainerStateTerminated, PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { hasEndedAtOnce, pauseAfterFailures, type PodFailure } from "setpoint/pods";
 import type { FieldRefusal, RecordedPlan } from "../accepted-plan.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { Authentication, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
@@ -30,6 +31,8 @@ export interface SeenMember {
   /** For how long this process has seen its pod failed. */
   readonly failedForMs?: number | undefined;
   readonly pod?: Pod | undefined;
+  /** Why its pod does not run. */
+  readonly failure?: PodFailure | undefined;
   readonly volume?: PersistentVolumeClaim | undefined;
   /** Its own answer; absent when it gave none. */
   readonly status?: MemberStatus | undefined;
@@ -73,6 +76,8 @@ export interface Seen {
   readonly needsBudget: boolean;
   /** Whether a quorum answered; only then `listed` is known. */
   readonly quorum: boolean;
+  /** Why no member answers although their nodes report them ready: this process cannot reach them. */
+  readonly unreached?: string | undefined;
   /** Whether etcd asks for logins; undefined without a quorum, and where the spec does not want it. */
   readonly authentication?: Authentication | undefined;
   /** Whether the Secret with the login of root should exist, and does not. */
@@ -97,8 +102,6 @@ export interface Seen {
   readonly pinnedImages: PinnedImages;
 }
 
-/** The pause before a member that fails at once is restarted. */
-const restartPauseMs = 10_000;
 /** From here on, exit codes are signals: 9 is SIGKILL, 15 SIGTERM. */
 const killedCode = 128;
 
@@ -138,11 +141,17 @@ export function isLeader(member: SeenMember): boolean {
 
 /**
  * Whether a pod failed right after its start, for a reason that is most likely still there: an immediate
- * restart would loop at full speed. The wall clock may be an hour behind the node's, so it does not decide.
+ * restart would loop at full speed, so the pause doubles with each failure. The wall clock may be an hour
+ * behind the node's, so it does not decide.
  */
-export function failedAtOnce({ pod, failedForMs = 0 }: SeenMember): boolean {
-  const ended = endedAtOnce(pod);
-  return ended !== undefined && !wasKilled(ended) && failedForMs < restartPauseMs;
+export function failedAtOnce({ pod, failedForMs = 0, failure }: SeenMember): boolean {
+  if (podState(pod) !== "failed" || pod === undefined || !hasEndedAtOnce(pod)) return false;
+  return failedForMs < pauseAfterFailures(failure?.times ?? 1);
+}
+
+/** The same for a member that would be replaced: the first failure may be its own, the second is not. */
+export function failedAtOnceAgain(member: SeenMember): boolean {
+  return (member.failure?.times ?? 0) > 1 && failedAtOnce(member);
 }
 
 /**
@@ -150,20 +159,9 @@ export function failedAtOnce({ pod, failedForMs = 0 }: SeenMember): boolean {
  * configuration or data.
  */
 export function hasRefusedToRun(pod: Pod | undefined): boolean {
-  return (endedAtOnce(pod)?.exitCode ?? killedCode) < killedCode;
-}
-
-/** How a program ended soon after its start. */
-function endedAtOnce(pod: Pod | undefined): ContainerStateTerminated | undefined {
-  const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
-  if (podState(pod) !== "failed" || ended?.startedAt === undefined || ended.finishedAt === undefined) return undefined;
-  const ranMs = Date.parse(ended.finishedAt) - Date.parse(ended.startedAt);
-  return ranMs < restartPauseMs ? ended : undefined;
-}
-
-/** By a signal from outside; a program that needs too much memory will need it again. */
-function wasKilled({ exitCode, reason }: ContainerStateTerminated): boolean {
-  return reason !== "OOMKilled" && (exitCode === killedCode + 9 || exitCode === killedCode + 15);
+  if (podState(pod) !== "failed" || pod === undefined || !hasEndedAtOnce(pod)) return false;
+  const ended = pod.status?.containerStatuses?.[0]?.state?.terminated;
+  return (ended?.exitCode ?? killedCode) < killedCode;
 }
 
 /** Whether Services send clients to this member: its node reports it ready. */

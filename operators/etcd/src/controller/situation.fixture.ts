@@ -1,6 +1,7 @@
 /** Situations of a cluster in a few words, and the step that the plan takes in them. */
 import { nothingFenced } from "@setpoint/data-service";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { type PodFailure, podProblem } from "setpoint/pods";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { plan } from "./plan.ts";
 import type { Seen, SeenMember } from "./seen.ts";
@@ -50,12 +51,19 @@ export interface MemberSketch {
   /** How its failed pod ended, a second after its start. */
   readonly exitCode?: number;
   readonly exitReason?: string;
+  /** How many times in a row pods have failed. */
+  readonly failures?: number;
   readonly silentSince?: string;
   readonly recorded?: boolean;
 }
 
 function ended(exitCode: number, reason = "Error"): object {
   return { exitCode, reason, startedAt: "2026-01-01T00:09:00Z", finishedAt: "2026-01-01T00:09:01Z" };
+}
+
+function failureOf(pod: Pod, times = 1): PodFailure | undefined {
+  const problem = podProblem(pod);
+  return problem === undefined ? undefined : { ...problem, times, nextTry: "2026-01-01T00:11:00Z" };
 }
 
 function claimOf(member: string, isLeaving: boolean): PersistentVolumeClaim {
@@ -81,12 +89,13 @@ export function member(name: string, sketch: MemberSketch = {}): SeenMember {
       conditions: [{ type: "Ready", status: (sketch.serves ?? answers) ? "True" : "False" }],
       ...(sketch.exitCode === undefined
         ? {}
-        : { containerStatuses: [{ state: { terminated: ended(sketch.exitCode, sketch.exitReason) } }] }),
+        : { containerStatuses: [{ name: "etcd", state: { terminated: ended(sketch.exitCode, sketch.exitReason) } }] }),
     },
   } as unknown as Pod;
   return {
     name,
     ...(phase === "gone" ? {} : { pod }),
+    failure: failureOf(pod, sketch.failures),
     ...(sketch.volume ? { volume: claimOf(name, sketch.volume === "leaving") } : {}),
     ...(sketch.listed === false
       ? {}

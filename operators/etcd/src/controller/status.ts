@@ -200,10 +200,13 @@ export function etcdConditions(seen: Seen, step: EtcdStep, facts: StepFacts): re
   const available = seen.quorum && founded;
   const why = step.kind === "rest" ? "No quorum answers" : step.reason;
   const reason = isHibernated(seen) ? "Hibernated" : founded ? "NoQuorum" : "FirstStart";
+  const { unreached } = seen;
+  const silent: ConditionInit =
+    unreached === undefined
+      ? { type: "Available", status: "False", reason, message: why }
+      : { type: "Available", status: "Unknown", reason: "MembersNotReached", message: unreached };
   return [
-    available
-      ? { type: "Available", status: "True", reason: "QuorumAnswers", message: "A quorum answers" }
-      : { type: "Available", status: "False", reason, message: why },
+    available ? { type: "Available", status: "True", reason: "QuorumAnswers", message: "A quorum answers" } : silent,
     degraded(seen, phaseOf(seen, step, seen.cluster.status?.currentVersion), facts),
     quorumCondition(seen, facts),
     accepted(seen),

@@ -1,6 +1,7 @@
 /** Reconciles EtcdMirrors: one pod each, which copies by itself, and a status from what it has recorded. */
 import { externalSecretProblem, instanceAccess } from "@setpoint/data-service";
 import type { WriteVerb } from "setpoint/install";
+import { type PodFailure, PodFailures } from "setpoint/pods";
 import {
   controller,
   keyOf,
@@ -20,7 +21,7 @@ import { mirrorConnection, type Missing, type NamedClusters } from "./mirror-con
 import { type MirrorConnection, mirrorDeployment, mirrorLabel } from "./mirror-deployment.ts";
 import { parseRecord, recordKeyOf } from "./mirror-record.ts";
 import { RecordWatch } from "./record-watch.ts";
-import { mirrorStatus, readyCondition, type SeenMirror } from "./mirror-status.ts";
+import { isAvailable, mirrorStatus, readyCondition, type SeenMirror } from "./mirror-status.ts";
 import { type MirrorState, opposites } from "./opposite-mirrors.ts";
 
 /** What the controller does to the kinds that it owns. */
@@ -40,6 +41,7 @@ const cleanUpMsMax = 60_000;
 export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typeof controller> {
   const clusters = new ClusterAccess(gateway);
   const records = new RecordWatch();
+  const failures = new PodFailures();
   return controller(EtcdMirror, {
     name: "etcd-mirror",
     owns: [Deployment],
@@ -56,7 +58,8 @@ export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typ
     ],
     async reconcile(mirror, context) {
       const found = await reconcileMirror(mirror, context, clusters, image);
-      const seen = { ...found, silentMs: records.unchangedMs(mirror.metadata.uid, found.record?.at, context) };
+      const silentMs = records.unchangedMs(mirror.metadata.uid, found.record?.at, context);
+      const seen = { ...found, silentMs, failure: await podFailure(mirror, found, context, failures) };
       const ready = readyCondition(seen);
       context.condition(ready);
       await context.status(mirrorStatus(mirror, seen));
@@ -66,6 +69,23 @@ export function etcdMirrors(gateway: EtcdGateway, image: string): ReturnType<typ
     },
     cleanup: (mirror, context) => removeMirror(mirror, context, clusters),
   });
+}
+
+/** Why its pod does not run; asked for only while it is not available. */
+async function podFailure(
+  mirror: Stored<EtcdMirror>,
+  { missing, deployment }: Pick<SeenMirror, "missing" | "deployment">,
+  context: ReconcileContext,
+  failures: PodFailures,
+): Promise<PodFailure | undefined> {
+  if (missing !== undefined || deployment === undefined || isAvailable(deployment)) return undefined;
+  const found = await failures.observe(mirror, await podsOf(mirror, context), context);
+  return [...found.values()][0];
+}
+
+async function podsOf({ metadata }: Stored<EtcdMirror>, { client, signal }: ReconcileContext): Promise<readonly Pod[]> {
+  const options = { namespace: metadata.namespace ?? "", labelSelector: `${mirrorLabel}=${metadata.uid}`, signal };
+  return (await client.listAll(Pod, options)).items;
 }
 
 /** No watch shows that a Secret has changed, or that another mirror has gone. */
@@ -168,24 +188,26 @@ async function removeMirror(
   context: ReconcileContext,
   clusters: ClusterAccess,
 ): Promise<Result | void> {
-  const { namespace = "", uid, deletionTimestamp } = mirror.metadata;
+  const { namespace = "", deletionTimestamp } = mirror.metadata;
   for (const deployment of context.children.list(Deployment)) await context.delete(deployment);
-  const labelSelector = `${mirrorLabel}=${uid}`;
-  const { items } = await context.client.listAll(Pod, { namespace, labelSelector, signal: context.signal });
-  if (items.length > 0 || context.children.list(Deployment).length > 0)
+  if ((await podsOf(mirror, context)).length > 0 || context.children.list(Deployment).length > 0)
     return context.requeueAfter(stopMs, "the pod of the mirror is stopping");
   const destination = await context.fresh(EtcdCluster, mirror.spec.cluster, namespace);
   if (destination === undefined || destination.metadata.deletionTimestamp !== undefined) return;
   context.controller.changesOutside("delete the record of the mirror");
   try {
     await clusters.call(destination, instanceAccess(context, namespace), ({ as, endpoint }) =>
-      as.deleteKey(endpoint, recordKeyOf(uid), context.signal),
+      as.deleteKey(endpoint, recordKeyOf(mirror.metadata.uid), context.signal),
     );
   } catch (error) {
     context.signal.throwIfAborted();
     if (context.host.clock.now() - Date.parse(deletionTimestamp ?? "") < cleanUpMsMax)
       return context.requeueAfter(stopMs, "the destination does not answer, and has the record of the mirror");
     const why = error instanceof Error ? error.message : String(error);
-    context.event("Warning", "RecordRetained", `Key "${recordKeyOf(uid)}" stays in the destination: ${why}`);
+    context.event(
+      "Warning",
+      "RecordRetained",
+      `Key "${recordKeyOf(mirror.metadata.uid)}" stays in the destination: ${why}`,
+    );
   }
 }

@@ -1,5 +1,6 @@
 /** What a mirror's status says, from its pod and its record; pure. */
-import type { ConditionInit } from "setpoint";
+import { type ConditionInit } from "setpoint";
+import { failureText, type PodFailure } from "setpoint/pods";
 import type { Deployment } from "setpoint/kinds";
 import type { EtcdMirror } from "./etcd-mirror.ts";
 import type { Missing } from "./mirror-connection.ts";
@@ -13,6 +14,8 @@ export interface SeenMirror {
   readonly silentMs: number;
   readonly missing?: Missing | undefined;
   readonly deployment?: Deployment | undefined;
+  /** Why its pod does not run. */
+  readonly failure?: PodFailure | undefined;
   readonly record?: MirrorRecord | undefined;
   /** Why the record could not be read. */
   readonly unread?: string | undefined;
@@ -52,13 +55,14 @@ function whyNotReady({
   silentMs,
   missing,
   deployment,
+  failure,
   record,
   unread,
 }: SeenMirror): { reason: string; message: string } | undefined {
   if (missing !== undefined) return missing;
   if (unread !== undefined) return { reason: "DestinationUnreachable", message: unread };
-  if ((deployment?.status?.availableReplicas ?? 0) === 0)
-    return { reason: "PodNotReady", message: `The mirror's pod is not available${podReason(deployment)}` };
+  if (!isAvailable(deployment))
+    return { reason: "PodNotReady", message: `The mirror's pod is not available${podReason(deployment, failure)}` };
   if (record === undefined) return { reason: "Starting", message: "The mirror's pod has not written its record yet" };
   if (record.problem !== undefined) return record.problem;
   if (silentMs > silenceMsMax && record.revision > 0)
@@ -70,10 +74,15 @@ function whyNotReady({
   return { reason: "Copying", message: "The keys of the source are copied; the destination is not complete yet" };
 }
 
-/** A Deployment whose pods cannot be created says why. */
-function podReason(deployment: Deployment | undefined): string {
-  const failure = deployment?.status?.conditions?.find(
+export function isAvailable(deployment: Deployment | undefined): boolean {
+  return (deployment?.status?.availableReplicas ?? 0) > 0;
+}
+
+/** Its pod says it; without one, the Deployment whose pods cannot be created. */
+function podReason(deployment: Deployment | undefined, failure: PodFailure | undefined): string {
+  if (failure !== undefined) return `: ${failureText(failure)}`;
+  const refused = deployment?.status?.conditions?.find(
     ({ type, status }) => type === "ReplicaFailure" && status === "True",
   );
-  return failure?.message === undefined ? "" : `: ${failure.message}`;
+  return refused?.message === undefined ? "" : `: ${refused.message}`;
 }

@@ -114,6 +114,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
             failureThreshold: 3,
           },
           securityContext: containerSecurity,
+          terminationMessagePolicy: "FallbackToLogsOnError",
         },
       ],
     },

@@ -3,6 +3,7 @@
  * pure.
  */
 import type { Pod } from "setpoint/kinds";
+import { podProblem } from "setpoint/pods";
 
 type Container = NonNullable<Pod["spec"]>["containers"][number];
 
@@ -31,10 +32,11 @@ export function removingCopies(pod: Pod, image: string): Pod {
 }
 
 function withInit(pod: Pod, name: string, image: string, argsFor: (dataPath: string) => readonly string[]): Pod {
-  const { imagePullPolicy, securityContext, volumeMounts = [] } = etcdContainer(pod) ?? {};
+  const { imagePullPolicy, securityContext, terminationMessagePolicy, volumeMounts = [] } = etcdContainer(pod) ?? {};
   const data = volumeMounts.filter((mount) => mount.name === "data");
   const args = [...argsFor(data[0]?.mountPath ?? "")];
-  const container = { name, image, args, imagePullPolicy, resources, securityContext, volumeMounts: data };
+  const common = { imagePullPolicy, resources, securityContext, terminationMessagePolicy, volumeMounts: data };
+  const container = { name, image, args, ...common };
   return { ...pod, spec: { ...pod.spec, initContainers: [container] } } as Pod;
 }
 
@@ -53,8 +55,8 @@ function endOf(
 /** Why the copy could not be made. */
 export function copyProblem(pod: Pod | undefined): string | undefined {
   const end = endOf(pod, copyName);
-  if (end === undefined || end.exitCode === 0) return undefined;
-  return end.message ?? `its container ended with exit code ${end.exitCode}`;
+  if (pod === undefined || end === undefined || end.exitCode === 0) return undefined;
+  return podProblem(pod)?.message ?? `its container ended with exit code ${end.exitCode}`;
 }
 
 /** The copy that a pod made, or found, before it started. */

@@ -16,9 +16,7 @@ const reader = { name: "metrics-reader", namespace: "default" };
  * an account that may read them.
  */
 export async function checkOperatorMetrics(client: Client, namespace: string): Promise<string> {
-  const { items } = await client.list(Pod, { namespace });
-  const [address] = items.flatMap(({ status }) => status?.podIP ?? []);
-  if (address === undefined) throw new Error(`There is no pod with an address in namespace "${namespace}"`);
+  const address = await addressIn(client, namespace);
   const token = await readerToken(client);
   const inTheClear = await ask(`http://${address}:8080/metrics`, token);
   const nobody = await ask(`https://${address}:8443/metrics`);
@@ -30,11 +28,32 @@ export async function checkOperatorMetrics(client: Client, namespace: string): P
   return said;
 }
 
-/** The token of an account that may get the metrics, as Prometheus' one may. */
+/** What the operator says of an object, to the same account. */
+export async function askWhy(
+  client: Client,
+  namespace: string,
+  query: Readonly<Record<"kind" | "name" | "namespace", string>>,
+): Promise<string> {
+  const { token } = await requestToken(client, reader);
+  const address = await addressIn(client, namespace);
+  const { status, text } = await ask(`https://${address}:8443/debug/why?${new URLSearchParams(query)}`, token);
+  if (status !== 200) throw new Error(`The operator does not answer why: ${status} ${text}`);
+  return text.replaceAll('\\"', '"');
+}
+
+async function addressIn(client: Client, namespace: string): Promise<string> {
+  const { items } = await client.list(Pod, { namespace });
+  const [address] = items.flatMap(({ status }) => status?.podIP ?? []);
+  if (address === undefined) throw new Error(`There is no pod with an address in namespace "${namespace}"`);
+  return address;
+}
+
+/** The token of an account that may get the metrics, as Prometheus' one may, and ask why. */
 export async function readerToken(client: Client): Promise<string> {
   const { name } = reader;
   await client.create(ServiceAccount, ServiceAccount(reader));
-  await client.create(ClusterRole, ClusterRole({ name, rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }] }));
+  const rules = [{ nonResourceURLs: ["/metrics", "/debug/why"], verbs: ["get"] }];
+  await client.create(ClusterRole, ClusterRole({ name, rules }));
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
   const subjects = [{ kind: "ServiceAccount", ...reader }];
   await client.create(ClusterRoleBinding, ClusterRoleBinding({ name, roleRef, subjects }));

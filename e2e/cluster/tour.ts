@@ -3,48 +3,30 @@
  * `tour.ts DIR`
  */
 import { join } from "node:path";
-import { PersistentVolume } from "@setpoint/api";
-import { createClient, type Client } from "@setpoint/client";
+import { createClient } from "@setpoint/client";
 import { connect } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
 import { applyFile } from "../../examples/etcd/install.ts";
 import { showUntilRunning } from "../../examples/etcd/progress.ts";
-import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
+import { type AddressFromHere, ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
 import { runTour } from "../../examples/etcd/tour/tour.ts";
 import { checkOperatorMetrics } from "./operator-metrics.ts";
 import { checkOperatorProcess } from "./operator-process.ts";
+import { checkRefusedVolume } from "./refused-volume.ts";
+import { createVolumes } from "./volumes.ts";
 
 const manifests = new URL("../../operators/etcd/manifests/install.yaml", import.meta.url).pathname;
 const example = new URL("../../examples/etcd/cluster.yaml", import.meta.url).pathname;
 /** The operator's own, as its manifests have it. */
 const namespace = "setpoint-system";
-/** Five members at once, and one more for each member that the tour kills or adds: a volume is used once. */
-const volumes = 12;
 const runningMsMax = 120_000;
+
+/** The tour runs in the network of the pods and Services. */
+const inTheirNetwork: AddressFromHere = (address) => address;
 
 const print = (line: string): void => console.log(line);
 const startedMs = performance.now();
 const since = (): string => `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
-
-/**
- * Folders of the node, for a cluster without a provisioner. Neither they nor the example's claims name a
- * class, so they are bound to each other.
- */
-async function createVolumes(client: Client, directory: string): Promise<void> {
-  for (let i = 0; i < volumes; i++) {
-    const name = `local-${String(i).padStart(2, "0")}`;
-    const volume = PersistentVolume({
-      name,
-      spec: {
-        capacity: { storage: "1Gi" },
-        accessModes: ["ReadWriteOnce"],
-        persistentVolumeReclaimPolicy: "Retain",
-        hostPath: { path: join(directory, "volumes", name), type: "DirectoryOrCreate" },
-      },
-    });
-    await client.create(PersistentVolume, volume);
-  }
-}
 
 async function tour(directory: string): Promise<boolean> {
   const host = systemHost({ write: (line) => void process.stderr.write(line) });
@@ -57,11 +39,13 @@ async function tour(directory: string): Promise<boolean> {
   await createVolumes(client, directory);
   await applyFile(client, manifests);
   await applyFile(client, example);
-  const cluster = new ClusterUnderTour(client, "orders", "default", { name: "etcd-operator", namespace });
+  const operator = { name: "etcd-operator", namespace };
+  const cluster = new ClusterUnderTour(client, "orders", "default", operator, inTheirNetwork);
   await showUntilRunning(cluster, print, runningMsMax);
   print(`Running ${since()} after the installation began. The tour:`);
   print(`  the operator's process: ${checkOperatorProcess()}`);
   print(`  the operator's metrics: ${await checkOperatorMetrics(client, namespace)}`);
+  print(`  a volume that refuses members: ${await checkRefusedVolume(cluster, directory)}`);
   return await runTour(cluster, print);
 }
 

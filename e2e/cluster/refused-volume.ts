@@ -1,4 +1,4 @@
-/** A cluster on a volume that only root may write to: what it says about that, and how it gets on afterwards. */
+/** A cluster on a volume that only root may write to: what it says about that, and how it goes on. */
 import { EventsV1Event as Event } from "@setpoint/api";
 import type { Client } from "@setpoint/client";
 import { EtcdCluster } from "@setpoint/etcd-operator";

@@ -5,7 +5,8 @@ import { memberEndpoint, metricsEndpoint } from "../resources/member-pod.ts";
 import { podState } from "./seen.ts";
 
 /**
- * What each running member says of itself; those that do not answer are missing, and `onError` gets the reason.
+ * What each running member says of itself; those that do not answer are missing, and `onError` gets the
+ * reason.
  */
 export async function askMembers(
   pods: ReadonlyMap<string, Pod>,

@@ -56,8 +56,8 @@ export class MemberReach {
 }
 
 /**
- * Undefined when their nodes do not reach them either, and when a member answered with a refusal. The text changes
- * with the number of members and the sort of error only.
+ * Undefined when their nodes do not reach them either, and when a member answered with a refusal. The text
+ * changes with the number of members and the sort of error only.
  */
 function unreachedText(pods: ReadonlyMap<string, Pod>, errors: ReadonlyMap<string, unknown>): string | undefined {
   const silent = [...errors].filter(([name, error]) => isReady(pods.get(name)) && !isEtcdError(error));

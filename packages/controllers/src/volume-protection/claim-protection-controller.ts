@@ -4,8 +4,8 @@ import { controller, watching, type ControllerDefinition } from "@setpoint/runti
 const finalizer = "kubernetes.io/pvc-protection";
 
 /**
- * Lets a deleted claim go only when no pod uses it any more. One that has ended still does, as upstream: its node
- * may have the volume. One that no node has taken does not.
+ * Lets a deleted claim go only when no pod uses it any more. One that has ended still does, as upstream: its
+ * node may have the volume. One that no node has taken does not.
  */
 export const claimProtection: ControllerDefinition = controller(PersistentVolumeClaim, {
   name: "pvc-protection",

@@ -22,7 +22,7 @@ const atOnceMs = 10_000;
 /** The program was never started; a kubelet gives no time of its start. */
 const unstarted = /^(?:StartError|ContainerCannotRun)$/;
 
-/** What a container that has ended says about it. Of one that was killed from outside, the log says nothing. */
+/** Why a container has ended. Of one that was killed from outside, the log says nothing. */
 export function endProblem(pod: Pod, container: Container, state: ContainerStateTerminated): PodProblem {
   const { exitCode, reason = "Error", message = "" } = state;
   const signal = signals[exitCode];

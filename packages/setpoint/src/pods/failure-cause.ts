@@ -1,4 +1,4 @@
-/** The usual causes for which containers fail, by the words of programs and kubelets, and what to do; pure. */
+/** The usual causes of failed containers, by the words of programs and kubelets, and what to do; pure. */
 import type { Container, Pod, Volume } from "@setpoint/api";
 
 /** What a cause is called in a condition or an Event, and a sentence with what to do about it. */
@@ -8,7 +8,7 @@ export interface FailureCause {
   readonly advice: string;
 }
 
-/** A container that failed, and what was said about it. */
+/** A container that failed, and the words that may name the cause. */
 export interface Failure {
   readonly pod: Pod;
   readonly container: Container;

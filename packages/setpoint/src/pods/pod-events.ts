@@ -10,7 +10,7 @@ export const podFailureRule: PolicyRule = { apiGroups: ["events.k8s.io"], resour
 /** A tenant may write any number of Events about a pod. */
 const eventsMax = 50;
 
-/** The warnings about this pod, the newest last. None when they cannot be read: they are help, and no state. */
+/** The warnings about this pod, the newest last. None when they cannot be read: they only help. */
 export async function readPodEvents(
   { metadata: { uid, namespace } }: Pod,
   { client, signal }: Pick<ReconcileContext, "client" | "signal">,

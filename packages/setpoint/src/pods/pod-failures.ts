@@ -26,7 +26,7 @@ const eventsAgeMs = 10_000;
 /** Of so many objects the failures are remembered; the oldest is forgotten first. */
 const knownMax = 1_000;
 
-/** The pause after pods of an object have failed so many times in a row: from 10 s on, doubled up to 5 min. */
+/** The pause after pods of an object have failed so many times in a row: 10 s, then double, up to 5 min. */
 export function pauseAfterFailures(times: number): number {
   return Math.min(pauseMsFirst * 2 ** Math.max(0, times - 1), pauseMsMax);
 }
@@ -84,7 +84,7 @@ interface Reported {
 /** The failures of the pods of one object, until all of them are ready. */
 class ObjectFailures {
   #times = 0;
-  /** The UIDs of all pods that there were when the latest failure was counted: they failed together with it. */
+  /** The UIDs of all pods that there were when the latest failure was counted: they fail together. */
   #round: ReadonlySet<string> = new Set();
   /** By the UID of the pod. */
   #reported: ReadonlyMap<string, Reported> = new Map();
@@ -132,7 +132,7 @@ export function failureText({ message, times, nextTry }: PodFailure): string {
   return `${message}${often}${nextTry === undefined ? "" : `; the next start is not before ${nextTry}`}`;
 }
 
-/** What an ordinary start passes through, and a pod whose node has not yet said that it has failed, are no news. */
+/** An ordinary start passes through it, or the node has not yet reported that the pod has failed. */
 function isPassing(pod: Pod, context: Context): boolean {
   return isStarting(pod, context) || (pod.status?.phase === "Running" && pod.spec.restartPolicy === "Never");
 }

@@ -36,7 +36,10 @@ export async function askWhy(
 ): Promise<string> {
   const { token } = await requestToken(client, reader);
   const address = await addressIn(client, namespace);
-  const { status, text } = await ask(`https://${address}:8443/debug/why?${new URLSearchParams(query)}`, token);
+  const { status, text } = await ask(
+    `https://${address}:8443/debug/why?${new URLSearchParams(query).toString()}`,
+    token,
+  );
   if (status !== 200) throw new Error(`The operator does not answer why: ${status} ${text}`);
   return text.replaceAll('\\"', '"');
 }

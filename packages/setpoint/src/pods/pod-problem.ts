@@ -54,7 +54,7 @@ function endedByNode({ status }: Pod): PodProblem | undefined {
 
 function containerProblem(
   pod: Pod,
-  { name, state = {}, lastState = {}, restartCount = 0 }: ContainerStatus,
+  { name, state = {}, lastState = {}, restartCount }: ContainerStatus,
   events: readonly PodEvent[],
 ): PodProblem | undefined {
   const container = containerNamed(pod, name);

@@ -1,6 +1,14 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+// An older Node cannot read the sources, and names a line of theirs.
+if (Number(process.versions.node.split(".")[0]) < 24) {
+  process.stderr.write(
+    `Cannot run the tests with Node ${process.version}: they need Node 24 or newer; "npx vitest" uses that of node_modules.\n`,
+  );
+  process.exit(1);
+}
+
 // Packages resolve to their sources, so nothing must be built to run a test.
 const resolve = { conditions: ["@setpoint/source"] };
 const ssr = { resolve };

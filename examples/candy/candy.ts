@@ -7,8 +7,13 @@ export const Candy = defineKind({
   group: "examples.setpoint.dev",
   version: "v1",
   kind: "Candy",
-  spec: z.object({ name: z.string(), flavor: z.string().default("mint") }),
-  status: z.object({ wrapped: z.boolean() }),
+  shortNames: ["cn"],
+  description: "A sweet that gets a wrapper.",
+  spec: z.object({
+    name: z.string().describe("What stands on the wrapper."),
+    flavor: z.string().default("mint").describe("What it tastes of."),
+  }),
+  status: z.object({ wrapped: z.boolean().describe("Whether the wrapper is there.") }),
   printerColumns: { Flavor: "spec.flavor", Wrapped: "status.wrapped", Age: age() },
 });
 

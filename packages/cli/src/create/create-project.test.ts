@@ -14,7 +14,16 @@ const folder = ownFolderInside("create");
  * it fails.
  */
 function inProject(directory: string, program: string, ...args: readonly string[]): Promise<string> {
-  const env = { ...process.env, NODE_OPTIONS: "" };
+  return inProjectWith("", directory, program, ...args);
+}
+
+function inProjectWith(
+  nodeOptions: string,
+  directory: string,
+  program: string,
+  ...args: readonly string[]
+): Promise<string> {
+  const env = { ...process.env, NODE_OPTIONS: nodeOptions };
   return new Promise((resolve) =>
     execFile(
       process.execPath,
@@ -24,6 +33,11 @@ function inProject(directory: string, program: string, ...args: readonly string[
     ),
   );
 }
+
+/** Preloaded, it makes a Node say that it is an older one. */
+const olderNode = `data:text/javascript,${encodeURIComponent(
+  'Object.defineProperties(process, { version: { value: "v20.20.2" }, versions: { value: { ...process.versions, node: "20.20.2" } } })',
+)}`;
 
 /** As a test takes on a busy machine. */
 const slowTest = `import { test } from "vitest";
@@ -44,6 +58,18 @@ test("the test and the type check of a new project pass at once", { timeout: 120
   const printed = await setpoint("manifests", join(directory, "src/index.ts"));
   expect(printed.code).toBe(0);
   expect(printed.out).toContain("name: icecreams.ice-cream.example.com\n");
+});
+
+test.each([
+  ["of a new project", "setpoint needs Node 24 or newer; install it from https://nodejs.org."],
+  ["of the checkout", 'they need Node 24 or newer; "npx vitest" uses that of node_modules.'],
+])("vitest %s says in one sentence that its Node is too old", async (where, advice) => {
+  const directory = join(folder, "older-node");
+  if (where === "of a new project") await setpoint("create", "operator", "candy", "--directory", directory);
+  const place = where === "of a new project" ? directory : root;
+  expect(await inProjectWith(`--import=${olderNode}`, place, "vitest/vitest.mjs", "run", "none.test.ts")).toBe(
+    `Cannot run the tests with Node v20.20.2: ${advice}\n`,
+  );
 });
 
 test("a folder that holds something is refused, and nothing is written", async () => {
@@ -84,6 +110,18 @@ test("a project of the npm package refers to no sources, and asks for one packag
   expect(dependencies).toEqual({ setpoint: "^0.1.0", zod: expect.any(String) });
   expect(files.get("vitest.config.ts")).toContain("testTimeout: 60_000");
   for (const text of files.values()) expect(text).not.toMatch(/@setpoint\/|\{\{/);
+});
+
+test.each([
+  ["ice-cream", "ic"],
+  ["candy", "cn"],
+  ["aeon", "an"],
+  ["a", "a"],
+  // Those of Kubernetes stay theirs.
+  ["cloud-map", "cloud"],
+  ["scoop", "scoop"],
+])("the short name of %s is %s", (name, short) => {
+  expect(parseOperatorName(name).shortName).toBe(short);
 });
 
 test("create wants to know what, and the name", async () => {

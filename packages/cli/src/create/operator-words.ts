@@ -7,6 +7,8 @@ export interface OperatorWords {
   readonly name: string;
   /** `IceCream`. */
   readonly kind: string;
+  /** `ic`: what people type for it. */
+  readonly shortName: string;
 }
 
 /** Leaves room in a label for `-operator` and for what controllers append to names of pods. */
@@ -14,6 +16,12 @@ const nameLengthMax = 40;
 
 /** What the files of the scaffold call by these names. */
 const taken: ReadonlySet<string> = new Set(["ConfigMap"]);
+
+/** Short names of Kubernetes that a short name from this function could be. */
+const builtInShortNames: ReadonlySet<string> = new Set([
+  ...["cj", "cm", "cs", "csr", "crd", "ds", "ep", "ev", "hpa", "ing", "no", "ns", "pc", "pdb", "po", "pv", "pvc"],
+  ...["rc", "rs", "sa", "sc", "sts", "svc"],
+]);
 
 /** Throws `ERR_USAGE`. */
 export function parseOperatorName(name: string): OperatorWords {
@@ -36,5 +44,14 @@ export function parseOperatorName(name: string): OperatorWords {
       `${cannot}: the kind ${kind} exists in Kubernetes and is used by the scaffold, expected another name`,
     );
   }
-  return { name, kind };
+  return { name, kind, shortName: shortNameOf(words) };
+}
+
+/** The first letters of the words; of a single word the first letter and the consonant after it. */
+function shortNameOf(words: readonly string[]): string {
+  const [first = ""] = words;
+  const initials = words.map((word) => word.slice(0, 1)).join("");
+  const consonant = /[bcdfghjklmnpqrstvwxz]/.exec(first.slice(1))?.[0] ?? first.slice(1, 2);
+  const short = words.length > 1 ? initials : `${first.slice(0, 1)}${consonant}`;
+  return builtInShortNames.has(short) ? first : short;
 }

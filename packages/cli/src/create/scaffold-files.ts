@@ -31,11 +31,12 @@ const sources = `
 const resolve = { conditions: ["@setpoint/source"] };
 `;
 
-function fill(template: string, { name, kind }: OperatorWords, origin: Origin, specifier: string): string {
+function fill(template: string, { name, kind, shortName }: OperatorWords, origin: Origin, specifier: string): string {
   const conditions = origin === "checkout" ? '\n    "customConditions": ["@setpoint/source"],' : "";
   return readFileSync(new URL(template, folder), "utf8")
     .replaceAll("{{NAME}}", name)
     .replaceAll("{{KIND}}", kind)
+    .replaceAll("{{SHORT}}", shortName)
     .replaceAll("{{SETPOINT}}", specifier)
     .replaceAll("{{CONDITIONS}}", conditions)
     .replaceAll("{{SOURCES}}", origin === "checkout" ? sources : "")

@@ -11,14 +11,17 @@ import {
   Service,
   ServiceAccount,
 } from "@setpoint/api";
-import type { KubeObject } from "@setpoint/apimachinery";
+import { deepEqual, type KubeObject } from "@setpoint/apimachinery";
 import type { LogLevel } from "@setpoint/host";
+import { accessRoles } from "./access-roles.ts";
 import { clusterScopedRules } from "./rights/cluster-scoped.ts";
-import type { Operator, RelatedImage } from "./operator.ts";
+import type { Operator } from "./operator.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import { relatedImageVariable } from "./related-image.ts";
 import { metricsPort, statusPort } from "./status-ports.ts";
-import { webhookInstallation } from "./webhook-manifests.ts";
+import type { CertificateFiles } from "./process/status-certificate.ts";
+import { certificateFileVariable, keyFileVariable, webhookInstallation } from "./webhook-manifests.ts";
+import { needsWebhookServer, secretRules, webhookRules } from "./webhook-rules.ts";
 
 /** The image and the namespace of the operator's Deployment, and optional extras. */
 export interface InstallOptions {
@@ -31,6 +34,11 @@ export interface InstallOptions {
   readonly run?: InstalledRun;
   /** Objects that not every cluster wants. */
   readonly extras?: readonly InstallExtra[];
+  /**
+   * Where the pod finds the certificate of its webhooks, when the installer issues it and registers them, as
+   * the Operator Lifecycle Manager does. The operator then needs no rights for that.
+   */
+  readonly webhookCertificate?: CertificateFiles;
   /** In place of the operator's declared rules: those that a recording has shown, for instance. */
   readonly rules?: readonly PolicyRule[];
 }
@@ -68,9 +76,11 @@ const reviewRules: readonly PolicyRule[] = [
 
 /**
  * The objects in the order in which they have to be applied. The rules are those of the operator, and those
- * to ask who reads its metrics; its own namespace holds its lease.
+ * to ask who reads its metrics; its own namespace holds its lease. The roles `view`, `edit` and `admin` of
+ * the cluster get the operator's kinds.
  */
-export function installManifests(operator: Operator, options: InstallOptions): readonly KubeObject[] {
+export function installManifests(given: Operator, options: InstallOptions): readonly KubeObject[] {
+  const operator = options.webhookCertificate === undefined ? given : withoutOwnCertificates(given);
   const name = `${operator.name}-operator`;
   const labels = { "app.kubernetes.io/name": name };
   const own = { name, namespace: options.namespace, labels };
@@ -81,9 +91,34 @@ export function installManifests(operator: Operator, options: InstallOptions): r
     ...webhooks.crds,
     ServiceAccount(own),
     ...roles(operator, own, options.rules ?? operator.rules, run.namespaces),
-    deployment(own, options, operator.relatedImages),
+    ...accessRoles(name, labels, webhooks.crds),
+    deployment(own, options, operator),
     ...webhooks.objects,
     ...(options.extras ?? []).map((extra) => extraMakers[extra](own, webhooks.ports, run)),
+  ];
+}
+
+/** The installer registers its webhooks and keeps their keys. */
+function withoutOwnCertificates(operator: Operator): Operator {
+  const { name, webhooks, kinds } = operator;
+  const without = (rules: readonly PolicyRule[], unused: readonly PolicyRule[]): readonly PolicyRule[] =>
+    rules.filter((rule) => !unused.some((each) => deepEqual(each, rule)));
+  return {
+    ...operator,
+    rules: without(operator.rules, webhookRules(name, webhooks, kinds)),
+    ownRules: without(operator.ownRules, secretRules(name, webhooks, kinds)),
+  };
+}
+
+/** The variables that name the files, for an operator that listens for API servers. */
+function certificateVariables(
+  { webhooks, kinds }: Operator,
+  files: CertificateFiles | undefined,
+): readonly { readonly name: string; readonly value: string }[] {
+  if (files === undefined || !needsWebhookServer(webhooks, kinds)) return [];
+  return [
+    { name: certificateFileVariable, value: files.certificateFile },
+    { name: keyFileVariable, value: files.keyFile },
   ];
 }
 
@@ -174,7 +209,7 @@ function argsOf({ args: first = [], run = {} }: InstallOptions): { readonly args
   return args.length === 0 ? {} : { args };
 }
 
-function deployment(own: OwnMeta, options: InstallOptions, relatedImages: readonly RelatedImage[]): Deployment {
+function deployment(own: OwnMeta, options: InstallOptions, operator: Operator): Deployment {
   const { image, run = {} } = options;
   const port = run.port ?? statusPort;
   const fromField = (fieldPath: string): object => ({ valueFrom: { fieldRef: { fieldPath } } });
@@ -204,7 +239,8 @@ function deployment(own: OwnMeta, options: InstallOptions, relatedImages: readon
                 { name: "POD_IP", ...fromField("status.podIP") },
                 // An operator starts pods of its own image, such as those that move backups.
                 { name: "SETPOINT_OPERATOR_IMAGE", value: image },
-                ...relatedImages.map((each) => ({ name: relatedImageVariable(each.name), value: each.image })),
+                ...certificateVariables(operator, options.webhookCertificate),
+                ...operator.relatedImages.map((each) => ({ name: relatedImageVariable(each.name), value: each.image })),
               ],
               ports: [
                 { name: "status", containerPort: port },

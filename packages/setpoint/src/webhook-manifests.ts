@@ -12,6 +12,10 @@ import type { WebhookClient } from "@setpoint/schema";
 import type { Operator } from "./operator.ts";
 import { needsWebhookServer } from "./webhook-rules.ts";
 
+/** By these an installation tells an operator the files of a certificate that it issues itself. */
+export const certificateFileVariable = "SETPOINT_WEBHOOK_CERTIFICATE_FILE";
+export const keyFileVariable = "SETPOINT_WEBHOOK_KEY_FILE";
+
 /** Where webhooks run, and how the API server reaches them. */
 export interface WebhookPlace {
   /** How the API server reaches the operator, for a path. */

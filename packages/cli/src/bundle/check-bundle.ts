@@ -12,10 +12,12 @@ interface Csv {
     readonly customresourcedefinitions?: {
       readonly owned?: readonly { readonly name: string; readonly kind: string; readonly version: string }[];
     };
+    readonly webhookdefinitions?: readonly { readonly generateName: string; readonly deploymentName: string }[];
     readonly install?: {
       readonly strategy?: string;
       readonly spec?: {
         readonly deployments?: readonly {
+          readonly name?: string;
           readonly spec?: { readonly template?: { readonly spec?: { readonly serviceAccountName?: string } } };
         }[];
         readonly clusterPermissions?: readonly Permission[];
@@ -51,6 +53,7 @@ export function checkBundle(files: ReadonlyMap<string, string>): readonly string
     ...checkOwned(path, csv, crds),
     ...checkExamples(path, csv),
     ...checkInstall(path, csv),
+    ...checkWebhooks(path, csv),
     ...checkMetadata(files),
   ];
 }
@@ -105,6 +108,16 @@ function checkInstall(path: string, { spec }: Csv): readonly string[] {
       .map((name) => `${path}: service account "${name}" of the Deployment has no permissions`),
     ...(wild ? [`${path} spec.install.spec: a rule allows "*"`] : []),
   ];
+}
+
+function checkWebhooks(path: string, { spec }: Csv): readonly string[] {
+  const deployments = (spec?.install?.spec?.deployments ?? []).map(({ name }) => name);
+  return (spec?.webhookdefinitions ?? [])
+    .filter(({ deploymentName }) => !deployments.includes(deploymentName))
+    .map(
+      ({ generateName, deploymentName }) =>
+        `${path} spec.webhookdefinitions: Deployment "${deploymentName}" of webhook "${generateName}" is missing`,
+    );
 }
 
 function checkMetadata(files: ReadonlyMap<string, string>): readonly string[] {

@@ -2,9 +2,10 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Operator } from "setpoint";
 import { installManifests } from "setpoint/install";
-import { SetpointError } from "@setpoint/apimachinery";
 import { objectYaml } from "../manifests/manifests-yaml.ts";
+import { type CapabilityLevel, lowestLevel } from "./capability-level.ts";
 import { sampleOf, type SampleSchema } from "./sample-object.ts";
+import { bundledCertificate, webhookDefinitions } from "./webhook-definitions.ts";
 
 export interface BundleOptions {
   readonly image: string;
@@ -13,6 +14,8 @@ export interface BundleOptions {
   /** The version that this one replaces in the channel. */
   readonly replaces?: string;
   readonly channel: string;
+  /** Default: the lowest one. */
+  readonly capabilities?: CapabilityLevel;
 }
 
 /** OLM sets the namespace; the name here only has to be a name. */
@@ -25,8 +28,11 @@ const notBundled: ReadonlySet<string> = new Set([
   "Role",
   "RoleBinding",
   "Deployment",
+  // The manager has them from `webhookdefinitions`, and makes the Service.
+  "ValidatingWebhookConfiguration",
+  "MutatingWebhookConfiguration",
+  "Service",
 ]);
-const webhookKinds: ReadonlySet<string> = new Set(["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]);
 
 /** The parts of a CustomResourceDefinition that a bundle describes. */
 interface Crd extends KubeObject {
@@ -42,17 +48,15 @@ interface Crd extends KubeObject {
 }
 
 /**
- * The files of the bundle, text by path.
+ * The files of the bundle, text by path. The manager issues the certificates of webhooks and registers them.
  *
- * Errors: `ERR_NOT_BUNDLED` for an operator with admission webhooks: OLM would issue other certificates than
- * those that the operator issues and rotates itself.
+ * Errors: `ERR_NOT_BUNDLED` for webhooks that it has no fields for.
  */
 export function olmBundle(operator: Operator, options: BundleOptions): ReadonlyMap<string, string> {
   const packageName = `${operator.name}-operator`;
-  const objects = installManifests(operator, { image: options.image, namespace: placeholder });
-  const webhook = objects.find(({ kind }) => webhookKinds.has(kind));
-  if (webhook !== undefined) throw notBundledError(operator.name);
-  const crds = operator.crds() as readonly Crd[];
+  const place = { image: options.image, namespace: placeholder, webhookCertificate: bundledCertificate };
+  const objects = installManifests(operator, place);
+  const crds = objects.filter((each): each is Crd => each.kind === "CustomResourceDefinition");
   const csv = clusterServiceVersion(operator, packageName, objects, crds, options);
   const others = objects.filter(({ kind }) => !notBundled.has(kind) && kind !== "CustomResourceDefinition");
   return new Map([
@@ -65,21 +69,15 @@ export function olmBundle(operator: Operator, options: BundleOptions): ReadonlyM
   ]);
 }
 
-function notBundledError(name: string): SetpointError {
-  return new SetpointError(
-    "ERR_NOT_BUNDLED",
-    `Cannot bundle operator "${name}": it has webhooks, whose certificates it issues itself, and OLM would issue others; install it with \`setpoint manifests\``,
-  );
-}
-
 function clusterServiceVersion(
   { relatedImages }: Operator,
   packageName: string,
   objects: readonly KubeObject[],
   crds: readonly Crd[],
-  { version, replaces, image }: BundleOptions,
+  { version, replaces, image, capabilities = lowestLevel }: BundleOptions,
 ): object {
   const examples = crds.map(sampleOfCrd);
+  const webhookdefinitions = webhookDefinitions(packageName, objects);
   return {
     apiVersion: "operators.coreos.com/v1alpha1",
     kind: "ClusterServiceVersion",
@@ -88,7 +86,7 @@ function clusterServiceVersion(
       namespace: placeholder,
       annotations: {
         "alm-examples": JSON.stringify(examples, null, 2),
-        capabilities: "Seamless Upgrades",
+        capabilities,
         containerImage: image,
       },
     },
@@ -106,6 +104,7 @@ function clusterServiceVersion(
         { type: "AllNamespaces", supported: true },
       ],
       customresourcedefinitions: { owned: crds.map(describeCrd) },
+      ...(webhookdefinitions.length === 0 ? {} : { webhookdefinitions }),
       install: { strategy: "deployment", spec: installSpec(packageName, objects) },
       relatedImages: [{ name: "operator", image }, ...relatedImages],
     },

@@ -30,6 +30,9 @@ const kinds = [
   "ClusterRoleBinding",
   "Role",
   "RoleBinding",
+  // What people may do with the kinds.
+  "ClusterRole",
+  "ClusterRole",
   "Deployment",
 ];
 

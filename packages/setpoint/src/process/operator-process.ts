@@ -11,6 +11,7 @@ import { tenureOptions } from "../tenure-options.ts";
 import { collectAfterStart } from "./collect-after-start.ts";
 import { guardRejections } from "./guard-rejections.ts";
 import { installKinds } from "./install-kinds.ts";
+import { installedCertificate } from "./installed-webhooks.ts";
 import { LogLevelControl } from "./log-level.ts";
 import { startWebhooks } from "./operator-webhooks.ts";
 import { serveProcessStatus } from "./process-status.ts";
@@ -51,6 +52,13 @@ export interface OperatorProcessOptions {
    * certificate of the process's own.
    */
   readonly metricsCertificate?: CertificateFiles;
+  /**
+   * In a pod: PEM files of what webhooks are served with; the installer that writes them has registered
+   * the webhooks too, as the Operator Lifecycle Manager does. Default: the files that the variables
+   * `SETPOINT_WEBHOOK_CERTIFICATE_FILE` and `SETPOINT_WEBHOOK_KEY_FILE` name; without these the operator
+   * issues its certificates and registers its webhooks itself.
+   */
+  readonly webhookCertificate?: CertificateFiles;
   /** Whether the log level can be set and profiles taken while it runs; default: on a desk. */
   readonly debug?: boolean;
   /**
@@ -106,6 +114,7 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   await using _webhooks = await startWebhooks(operator, {
     client: createClient(transport, host),
     host,
+    certificate: options.webhookCertificate ?? installedCertificate(process.env),
     ...(inPod ? { namespace: ownNamespace } : { server: resolveConnection(where).connection.server }),
   });
   steps.begin("waiting for the first lists of all kinds");

@@ -1,4 +1,14 @@
-import { ConfigMap, CustomResourceDefinition, EndpointSlice, Namespace, Service } from "@setpoint/api";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  EndpointSlice,
+  Namespace,
+  Service,
+  ValidatingWebhookConfiguration,
+} from "@setpoint/api";
 import { isApiError, type KubeObject } from "@setpoint/apimachinery";
 import {
   bootstrap,
@@ -15,11 +25,14 @@ import { httpsWebhookCaller, serviceEndpoints } from "@setpoint/apiserver/http";
 import { type Client, createClient, type KindRef } from "@setpoint/client";
 import { noMetrics, silentLogger, sleep } from "@setpoint/host";
 import { systemClock, systemRandom } from "@setpoint/host/system";
-import { expect, test } from "vitest";
+import { createCertificateAuthority } from "@setpoint/host/certificates";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineKind, defineOperator } from "../index.ts";
 import { webhooks } from "../webhooks/index.ts";
 import type { CertificateTimes } from "./certificate-plan.ts";
+import { webhookConfigurations } from "../webhook-manifests.ts";
+import { serveInstalledWebhooks } from "./installed-webhooks.ts";
 import { serveOperatorWebhooks } from "./operator-webhooks.ts";
 
 const host = { clock: systemClock, random: systemRandom, log: silentLogger, metrics: noMetrics };
@@ -214,4 +227,37 @@ test("when the operator stops on a desk, its webhooks block nobody", async () =>
   await served[Symbol.asyncDispose]();
   const made = await client.create(PodSet, PodSet({ name: "even", namespace: "default", spec: { replicas: 2 } }));
   expect(made.spec).toEqual({ replicas: 2 });
+});
+
+test("with an installer's certificate an operator serves it, registers nothing, and serves the next one", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "setpoint-webhooks-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const files = { certificateFile: join(folder, "tls.crt"), keyFile: join(folder, "tls.key") };
+  /** Writes a certificate of another authority into the files; returns whom to trust. */
+  const issue = (commonName: string): string => {
+    const authority = createCertificateAuthority({ ...host, commonName });
+    const { certificate, key } = authority.issueServer({ commonName: "webhooks", hosts: ["127.0.0.1"] });
+    writeFileSync(files.certificateFile, certificate);
+    writeFileSync(files.keyFile, key);
+    return Buffer.from(authority.certificate).toString("base64");
+  };
+  await using cluster = await embedded();
+  const { client } = cluster;
+  for (const crd of operator.crds()) await client.create(CustomResourceDefinition, crd);
+  const first = issue("first");
+  const where = { host, files, address: "127.0.0.1", port: 0, leavingMs: 0, lookMs: 20 };
+  await using served = await serveInstalledWebhooks(operator, where);
+  expect(await client.list(ValidatingWebhookConfiguration)).toMatchObject({ items: [] });
+  /** As the installer does. */
+  const register = async (caBundle: string): Promise<void> => {
+    const clientAt = (path: string) => ({ url: `https://127.0.0.1:${served.port}${path}`, caBundle });
+    for (const object of webhookConfigurations(operator, { client: clientAt }))
+      if (object.kind === "ValidatingWebhookConfiguration")
+        await client.apply(ValidatingWebhookConfiguration, object, { fieldManager: "installer", force: true });
+  };
+  const even = PodSet({ name: "even", namespace: "default", spec: { replicas: 2 } });
+  await register(first);
+  expect(await messageOf(client.create(PodSet, even))).toContain("must be odd");
+  await register(issue("second"));
+  await expect.poll(() => messageOf(client.create(PodSet, even))).toContain("must be odd");
 });

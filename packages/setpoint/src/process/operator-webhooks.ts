@@ -17,6 +17,8 @@ import { type WebhookPlace, webhookConfigurations, webhooksName } from "../webho
 import { needsWebhookServer } from "../webhook-rules.ts";
 import type { CertificateTimes } from "./certificate-plan.ts";
 import { processStore, secretStore } from "./certificate-store.ts";
+import { serveInstalledWebhooks } from "./installed-webhooks.ts";
+import type { CertificateFiles } from "./status-certificate.ts";
 import { WebhookCertificates } from "./webhook-certificates.ts";
 import { startWebhookServer, type WebhookServer } from "./webhook-server.ts";
 
@@ -172,13 +174,15 @@ function ignoreMissing(error: unknown): void {
 export interface StartWebhooksOptions extends OperatorWebhooksOptions {
   /** On a desk: the URL of the API server, which may be too far away to call this process. */
   readonly server?: string;
+  /** In a pod: the files of a certificate that the installer issues; it has registered the webhooks too. */
+  readonly certificate?: CertificateFiles | undefined;
 }
 
 /** Policies and webhooks of an operator's process, as far as the API server can reach it. */
 export async function startWebhooks(
   operator: Operator,
-  { server, ...options }: StartWebhooksOptions,
-): Promise<OperatorWebhooks | undefined> {
+  { server, certificate, ...options }: StartWebhooksOptions,
+): Promise<AsyncDisposable | undefined> {
   const { host, namespace } = options;
   // In a cluster the installation brings them.
   if (namespace === undefined) await applyPolicies(operator, options);
@@ -187,7 +191,8 @@ export async function startWebhooks(
     host.log.warn("Webhooks are not registered: the API server cannot call this process", { server });
     return undefined;
   }
-  return serveOperatorWebhooks(operator, options);
+  if (namespace === undefined || certificate === undefined) return serveOperatorWebhooks(operator, options);
+  return serveInstalledWebhooks(operator, { host, files: certificate, leavingMs: leavingMsDefault });
 }
 
 function isLoopback(server: string): boolean {

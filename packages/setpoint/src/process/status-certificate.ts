@@ -40,35 +40,36 @@ export function ownCertificate({ hosts, ...ports }: OwnCertificateOptions): Stat
 }
 
 /** What the files hold, also after they have been replaced. Errors: `ERR_BAD_CERTIFICATE_FILE`. */
-export function certificateFromFiles(files: CertificateFiles): StatusCertificate {
+export function certificateFromFiles(files: CertificateFiles, what = "the metrics"): StatusCertificate {
   let known: KeyPair | undefined;
   return {
     current() {
-      const read = { certificate: readText(files.certificateFile), key: readText(files.keyFile) };
+      const read = { certificate: readText(files.certificateFile, what), key: readText(files.keyFile, what) };
       if (known?.certificate === read.certificate && known.key === read.key) return known;
-      assertUsable(read, files);
+      assertUsable(read, files, what);
       known = read;
       return known;
     },
   };
 }
 
-function readText(file: string): string {
+function readText(file: string, what: string): string {
   try {
     // Not imported: to read what node:fs exports is to load its streams, watchers and a line editor.
     return process.getBuiltinModule("node:fs").readFileSync(file, "utf8");
   } catch (cause) {
-    throw badFile(`Cannot read "${file}" for the certificate of the metrics: ${messageOf(cause)}`, cause);
+    throw badFile(`Cannot read "${file}" for the certificate of ${what}: ${messageOf(cause)}`, cause);
   }
 }
 
-function assertUsable({ certificate, key }: KeyPair, { certificateFile, keyFile }: CertificateFiles): void {
+function assertUsable({ certificate, key }: KeyPair, files: CertificateFiles, what: string): void {
+  const { certificateFile, keyFile } = files;
   try {
     createSecureContext({ cert: certificate, key });
   } catch (cause) {
     const wanted = "expected a certificate and its own key, both PEM";
     throw badFile(
-      `Cannot serve the metrics with "${certificateFile}" and "${keyFile}": ${messageOf(cause)}; ${wanted}`,
+      `Cannot serve ${what} with "${certificateFile}" and "${keyFile}": ${messageOf(cause)}; ${wanted}`,
       cause,
     );
   }

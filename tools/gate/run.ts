@@ -1,12 +1,14 @@
 /**
  * The gate: format, lint, types, structure, unused code, tests; with `--all` also the long end-to-end tests
- * and the attacks, and laws for twice as long. Ends with a line `N passed, N failed`, counting each check as
- * one and each test as one, and with exit code 1 when anything failed.
+ * and the attacks, laws for twice as long, and the tour on a real cluster where its parts are there. Ends
+ * with a line `N passed, N failed`, counting each check as one and each test as one, and with exit code 1
+ * when anything failed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findReference } from "../../e2e/cluster/reference.ts";
 import type { Complaint, Duration, RunResult } from "./reporter.ts";
 
 const takesAll = process.argv.includes("--all");
@@ -89,6 +91,13 @@ async function runTests(projects: readonly string[]): Promise<void> {
   complaints.push(`FAIL ${projects.join(", ")}: the test run itself ended with an error`);
 }
 
+/** Takes a minute. Where it cannot run, the closing lines say why. */
+function runOnRealCluster(): void {
+  const reference = findReference();
+  if (typeof reference === "string") complaints.push(`SKIPPED e2e:cluster: ${reference}`);
+  else runCheck({ name: "e2e:cluster", command: ["node", "--conditions=@setpoint/source", "e2e/cluster/run.ts"] });
+}
+
 function durationLines(durations: readonly Duration[]): string {
   return durations.map(({ name, ms }) => `  ${(ms / 1_000).toFixed(1).padStart(6)} s  ${name}`).join("\n");
 }
@@ -106,8 +115,11 @@ if (takesAll) {
   await runTests(["attack"]);
   // Measures times, so nothing else may run.
   await runTests(["attack-load"]);
+  runOnRealCluster();
 } else {
-  console.log("Left out: long end-to-end tests, attacks, and half of the laws; `npm test -- --all` runs them too.");
+  console.log(
+    "Left out: long end-to-end tests, attacks, half of the laws, and a real cluster; `npm test -- --all` runs them too.",
+  );
 }
 if (complaints.length > 0) console.log(`\n${complaints.join("\n")}`);
 console.log(`${passed} passed, ${failed} failed`);

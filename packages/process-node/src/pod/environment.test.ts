@@ -97,7 +97,7 @@ test("envFrom takes all keys, with a prefix, and env wins over it", () => {
 
 test("what is missing is refused by name unless it is optional", () => {
   const key = (more: object) => [{ name: "A", valueFrom: { configMapKeyRef: { name: "app", key: "nope", ...more } } }];
-  expect(() => env({ env: key({}) })).toThrow("couldn't find key nope in ConfigMap app");
+  expect(() => env({ env: key({}) })).toThrow("couldn't find key nope in ConfigMap shop/app");
   expect(env({ env: key({ optional: true }) })).toEqual({});
   expect(() => env({ envFrom: [{ secretRef: { name: "gone" } }] })).toThrow('secret "gone" not found');
   expect(env({ envFrom: [{ secretRef: { name: "gone", optional: true } }] })).toEqual({});

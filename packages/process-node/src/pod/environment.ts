@@ -3,6 +3,7 @@
  * namespace.
  */
 import type { ConfigMapKeySelector, Container, EnvFromSource, EnvVar, Pod } from "@setpoint/api";
+import { podIdentity } from "../cluster/pod.ts";
 import { nodeError } from "../errors.ts";
 import { fieldValue, type PodFacts, resourceValue } from "../volumes/downward-api.ts";
 
@@ -98,17 +99,26 @@ function variableValue(
   if (from.fieldRef !== undefined) return fieldValue(pod, sources.facts, from.fieldRef.fieldPath);
   if (from.resourceFieldRef !== undefined)
     return resourceValue(pod, sources.facts, container.name, from.resourceFieldRef);
-  if (from.configMapKeyRef !== undefined) return keyValue("ConfigMap", from.configMapKeyRef, sources.read);
-  if (from.secretKeyRef !== undefined) return keyValue("Secret", from.secretKeyRef, sources.read);
+  const { namespace } = podIdentity(pod);
+  if (from.configMapKeyRef !== undefined) return keyValue("ConfigMap", from.configMapKeyRef, namespace, sources.read);
+  if (from.secretKeyRef !== undefined) return keyValue("Secret", from.secretKeyRef, namespace, sources.read);
   return undefined;
 }
 
-function keyValue(kind: "ConfigMap" | "Secret", selector: ConfigMapKeySelector, read: DataReader): string | undefined {
+function keyValue(
+  kind: "ConfigMap" | "Secret",
+  selector: ConfigMapKeySelector,
+  namespace: string,
+  read: DataReader,
+): string | undefined {
   const data = read(kind, selector.name ?? "");
   const value = data?.[selector.key];
   if (value !== undefined || selector.optional === true) return value;
   if (data === undefined) throw missing(kind, selector.name);
-  throw nodeError("ERR_CONTAINER_CONFIG", `couldn't find key ${selector.key} in ${kind} ${selector.name ?? ""}`);
+  throw nodeError(
+    "ERR_CONTAINER_CONFIG",
+    `couldn't find key ${selector.key} in ${kind} ${namespace}/${selector.name ?? ""}`,
+  );
 }
 
 function missing(kind: "ConfigMap" | "Secret", name: string | undefined): Error {

@@ -9,6 +9,7 @@ import type {
   Volume,
   VolumeProjection,
 } from "@setpoint/api";
+import { isSetpointError } from "@setpoint/apimachinery";
 import { nodeError } from "../errors.ts";
 import { fieldValue, type PodFacts, resourceValue } from "./downward-api.ts";
 import type { FolderContent, FolderFile } from "./atomic-folder.ts";
@@ -28,6 +29,15 @@ interface DataSource {
 
 /** Undefined for a volume that is not made of files by the node. */
 export async function volumeContent(volume: Volume, sources: ContentSources): Promise<FolderContent | undefined> {
+  try {
+    return await contentOf(volume, sources);
+  } catch (error) {
+    if (!isSetpointError(error, "ERR_CONTAINER_CONFIG")) throw error;
+    throw nodeError("ERR_CONTAINER_CONFIG", `MountVolume.SetUp failed for volume "${volume.name}" : ${error.message}`);
+  }
+}
+
+async function contentOf(volume: Volume, sources: ContentSources): Promise<FolderContent | undefined> {
   if (volume.configMap !== undefined)
     return dataFiles("ConfigMap", volume.configMap, volume.configMap.defaultMode, sources);
   if (volume.secret !== undefined) {
@@ -73,7 +83,7 @@ async function dataFiles(
   const object = await sources.find(kind, name);
   if (object === undefined) {
     if (source.optional === true) return new Map();
-    throw nodeError("ERR_CONTAINER_CONFIG", `MountVolume.SetUp failed: ${kind.toLowerCase()} "${name}" not found`);
+    throw nodeError("ERR_CONTAINER_CONFIG", `${kind.toLowerCase()} "${name}" not found`);
   }
   const data = decodeData(kind, object);
   const items = source.items ?? [...data.keys()].map((key): KeyToPath => ({ key, path: key }));
@@ -82,10 +92,7 @@ async function dataFiles(
     const value = data.get(item.key);
     if (value !== undefined) files.set(item.path, file(value, item.mode ?? mode));
     else if (source.optional !== true) {
-      throw nodeError(
-        "ERR_CONTAINER_CONFIG",
-        `MountVolume.SetUp failed: references non-existent ${kind.toLowerCase()} key: ${item.key}`,
-      );
+      throw nodeError("ERR_CONTAINER_CONFIG", `references non-existent ${kind.toLowerCase()} key: ${item.key}`);
     }
   }
   return files;

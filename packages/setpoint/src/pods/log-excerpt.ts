@@ -28,8 +28,7 @@ const tells =
  * Without any, the last few lines. Empty when nothing was written.
  */
 export function logExcerpt(output: string, isCause: (line: string) => boolean): string {
-  const lines = output
-    .replace(controls, "")
+  const lines = withoutUsage(output.replace(controls, ""))
     .split("\n")
     .filter((line) => !frames.some((frame) => frame.test(line)))
     .map((line) => plainLine(line.trim()));
@@ -37,6 +36,12 @@ export function logExcerpt(output: string, isCause: (line: string) => boolean): 
   const cause = lines.findLast(isCause);
   if (telling === undefined) return lines.slice(-lastLines).join(" ");
   return cause === undefined || isCause(telling) ? telling : `${cause}; ${telling}`;
+}
+
+/** A program that gets a wrong option prints what is wrong, and then how it is used. */
+function withoutUsage(output: string): string {
+  const before = output.split(/^usage:/im, 1)[0] ?? "";
+  return before.trim() === "" ? output : before;
 }
 
 /**

@@ -17,6 +17,7 @@ import { sleep } from "@setpoint/host";
 import { errNoAnswer, outcomeUnknown } from "./errors.ts";
 import { escalationError, isEscalation } from "./rbac-escalation.ts";
 import { tooLargeError } from "./too-large.ts";
+import { listsUncheckedRules, withoutUncheckedRules } from "./unchecked-rules.ts";
 import { RequestMetrics } from "./request-metrics.ts";
 import type { ClientOptions } from "./request-options.ts";
 
@@ -135,7 +136,8 @@ interface Failed {
 /** The answer in words that help, where the server's own do not. */
 function explained(request: ApiRequest, answered: ApiError): ApiError {
   if (isTooLarge(answered)) return tooLargeError(request, answered);
-  return isEscalation(answered) ? escalationError(request, answered) : answered;
+  if (isEscalation(answered)) return escalationError(request, answered);
+  return listsUncheckedRules(answered) ? withoutUncheckedRules(answered) : answered;
 }
 
 /** 429 is a refusal before anything happened; so is 503 with a time to come back. */

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, lstatSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 import { prepareFolder } from "./cluster/prepare-folder.ts";
@@ -11,11 +21,24 @@ export function writeText(what: string, path: string, text: string, mode?: numbe
   try {
     // Before it holds the text.
     if (mode !== undefined && existsSync(path)) chmodSync(path, mode);
-    writeFileSync(path, text, { mode: mode ?? 0o666 });
+    overwrite(path, text, mode ?? 0o666);
   } catch (cause) {
     throw new SetpointError("ERR_FOLDER", `Cannot write ${what} "${path}": expected a writable file`, {
       cause,
     });
+  }
+}
+
+/** In place: emptied first, a file on a full disk would lose its text and get no other. */
+function overwrite(path: string, text: string, mode: number): void {
+  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, mode);
+  try {
+    const bytes = Buffer.from(text);
+    let done = 0;
+    while (done < bytes.length) done += writeSync(file, bytes, done);
+    if (fstatSync(file).isFile()) ftruncateSync(file, bytes.length);
+  } finally {
+    closeSync(file);
   }
 }
 

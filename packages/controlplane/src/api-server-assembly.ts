@@ -52,6 +52,8 @@ export interface AssemblyOptions {
   readonly serviceCidr?: string;
   /** Where cluster DNS answers, outside of any Service: no Service gets it. */
   readonly dnsAddress?: string;
+  /** Why nothing is written, such as a full disk; absent: all is served. */
+  readonly readsOnly?: Error | undefined;
   /** A connection to a pod; undefined for an address that this process reaches by itself. */
   readonly connectToPod?: ConnectToPod;
   /** PEM of the key that signs service-account tokens; absent: a new one. */
@@ -71,11 +73,13 @@ export interface AssembledServer extends AsyncDisposable {
 const protobuf = "application/vnd.kubernetes.protobuf";
 
 export async function assembleApiServer(options: AssemblyOptions): Promise<AssembledServer> {
-  const { host, directory, serviceCidr, dnsAddress } = options;
+  const { host, directory, serviceCidr, dnsAddress, readsOnly } = options;
   const budgets = memoryBudgets();
   const limits = storageLimits(budgets);
   const storage =
-    directory === undefined ? createMemoryStorage(host, limits) : openSqliteStorage({ ...host, directory, limits });
+    directory === undefined
+      ? createMemoryStorage(host, limits)
+      : openSqliteStorage({ ...host, directory, limits, readsOnly });
   const cidr = serviceCidr === undefined ? {} : { serviceCidr };
   const server = createApiServer({
     host,
@@ -110,7 +114,7 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
   const customResources = serveCustomResources(server, { host, storage, caller });
   const webhooks = serveWebhooks(server, { caller });
   addEndpoints(server, { host, storage, authorizer, rbac, tokens });
-  await bootstrap({ storage, host }, cidr);
+  if (readsOnly === undefined) await bootstrap({ storage, host }, cidr);
   const stop = async (): Promise<void> => {
     stopExposing();
     // Calls to webhooks may wait for other servers, so they are aborted first.

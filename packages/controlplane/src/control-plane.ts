@@ -47,6 +47,11 @@ export interface ControlPlaneOptions {
     /** A connection to a pod; undefined for an address that this process reaches by itself. */
     readonly connectToPod: ConnectToPod;
   };
+  /**
+   * Why it serves reads alone, such as a full disk: writes are refused with it, and no controller runs.
+   * Absent: it serves all.
+   */
+  readonly readsOnly?: Error;
   /** Faults for clients over HTTPS; `/setpoint/faults` controls them. */
   readonly faults?: FaultPlan;
 }
@@ -93,6 +98,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   parts.use(assembled);
   const listening =
     options.https === undefined ? undefined : parts.use(await listen(host, assembled, authority, options));
+  if (options.readsOnly !== undefined) return describe(assembled, authority, listening, parts.move());
   const transport = assembled.server.transport(admin);
   if (options.controllers !== false) {
     await prepareForControllers(transport, host);
@@ -113,7 +119,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 async function assemble(
   host: Host,
-  { directory, serviceCidr, dnsAddress, podNetwork }: ControlPlaneOptions,
+  { directory, serviceCidr, dnsAddress, podNetwork, readsOnly }: ControlPlaneOptions,
 ): Promise<{ assembled: AssembledServer; authority: CertificateAuthority }> {
   const pki = directory === undefined ? undefined : join(directory, "pki");
   const tokenKey = loadTokenKey(pki);
@@ -125,6 +131,7 @@ async function assemble(
     ...(dnsAddress === undefined ? {} : { dnsAddress }),
     ...(podNetwork === undefined ? {} : { connectToPod: podNetwork.connectToPod }),
     ...(tokenKey === undefined ? {} : { tokenKey }),
+    readsOnly,
     // The agents of such a network enforce them; loopback addresses are reached by every process.
     networkPolicyEnforced: podNetwork !== undefined,
   });

@@ -19,6 +19,8 @@ export interface Journal {
   readonly entries: Iterable<JournalEntry>;
   /** The highest revision that was ever committed. */
   readonly revision: number;
+  /** Why it takes no entries; absent when it does. */
+  readonly refusal?: Error | undefined;
   commit(entries: readonly JournalEntry[]): void;
   close(): void;
 }

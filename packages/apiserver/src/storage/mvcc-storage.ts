@@ -81,6 +81,7 @@ export class MvccStorage implements Storage {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#journal = options.journal;
+    this.#writeFailure = options.journal?.refusal;
     this.#limits = { ...defaultHistoryLimits, ...options.limits };
     const { historyBytesMax, storedBytesMax } = this.#limits;
     const counts = Math.min(historyBytesMax, storedBytesMax) < Infinity;

@@ -15,6 +15,7 @@ import { stallLimits } from "./stall-limits.ts";
 import { startNodeProcess } from "./node-process.ts";
 import { choosePodNetwork } from "./pod-network.ts";
 import { preparePrivateFolder } from "./prepare-folder.ts";
+import { requireRoom, unlessDiskFull } from "./serve-reads.ts";
 import { claimServiceBlock } from "./service-block.ts";
 
 /** Where an embedded cluster keeps its data, where it listens, and how many nodes it has. */
@@ -47,14 +48,27 @@ export function imageCacheFolder(): string {
   return join(isAbsolute(cache) ? cache : join(homedir(), ".cache"), "setpoint", "images");
 }
 
-/** Resolves when the control plane serves and the nodes are ready. */
+/**
+ * Resolves when the control plane serves and the nodes are ready.
+ *
+ * Errors: `ERR_DISK_FULL` and what else keeps a cluster from starting.
+ */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await using parts = new AsyncDisposableStack();
-  using steps = slowSteps(options.say);
-  steps.begin("preparing the data directory");
   if (options.nodes > 0) requireTools();
   const directory = options.directory ?? temporaryFolder(parts);
+  try {
+    return await startIn(options, directory, parts);
+  } catch (error) {
+    throw unlessDiskFull(directory, error);
+  }
+}
+
+async function startIn(options: ClusterOptions, directory: string, parts: AsyncDisposableStack): Promise<Cluster> {
+  using steps = slowSteps(options.say);
+  steps.begin("preparing the data directory");
   preparePrivateFolder("data directory", directory);
+  requireRoom(directory);
   preparePrivateFolder("folder of nodes", join(directory, "nodes"));
   const logPath = join(directory, "control-plane.log");
   const log = parts.adopt(openLog(logPath), (file) => file.close());

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
 import type { ControlPlane, ControlPlaneOptions } from "@setpoint/controlplane";
 import type { Clock } from "@setpoint/host";
+import { isDiskFull } from "@setpoint/apiserver/sqlite";
 import {
   apiPort,
   type ClusterAddresses,
@@ -55,10 +56,14 @@ export async function choosePodNetwork(question: PodNetworkQuestion): Promise<Po
     return loopback(block);
   }
   try {
-    const choice = await separate(question);
-    if (question.isKept) writeKind(file, "namespace");
+    await using parts = new AsyncDisposableStack();
+    const choice = parts.use(await separate(question));
+    if (question.isKept && known === undefined) writeKind(file, "namespace");
+    parts.move();
     return choice;
   } catch (error) {
+    // That says nothing about what the host allows.
+    if (isDiskFull(error)) throw error;
     if (known === "namespace") throw cannotGoBack(directory, error);
     if (question.isKept) writeKind(file, "loopback");
     say(`Pods share this host's network, because it cannot separate them: ${lacking(error)}`);

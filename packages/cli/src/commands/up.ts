@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { decodeYamlText, messageOf, SetpointError } from "@setpoint/apimachinery";
+import { decodeYamlText, isSetpointError, messageOf, SetpointError } from "@setpoint/apimachinery";
 import { type FaultPlan, parseFaultPlan } from "@setpoint/controlplane";
 import type { ImageSource } from "@setpoint/process-node";
 import { parse } from "yaml";
-import { startCluster } from "../cluster/cluster.ts";
+import { type Cluster, startCluster } from "../cluster/cluster.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
+import { hasStore, serveReads } from "../cluster/serve-reads.ts";
 import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
 import { catalogueFile, readImageCatalogue } from "../image/catalogue-file.ts";
 import { knownImages } from "../image/known-images.ts";
@@ -102,7 +103,9 @@ export const up: Command = {
     const say = options.quiet ? (): void => {} : (line: string): void => void process.stderr.write(`${line}\n`);
     if (options.directory !== undefined) prepareFolder("data directory", options.directory);
     prepareFolder("the kubeconfig's folder", dirname(options.kubeconfig));
-    await using cluster = await startCluster({ ...options, say });
+    const started = await startWithRoom(options, say, stopped);
+    if (started === undefined) return 0;
+    await using cluster = started;
     writeText("the kubeconfig", options.kubeconfig, cluster.kubeconfig, 0o600);
     process.stdout.write(
       `Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`,
@@ -113,3 +116,48 @@ export const up: Command = {
     return 0;
   },
 };
+
+type Say = (line: string) => void;
+
+/** Serves reads until the disk has room for a start; undefined when it was stopped before. */
+async function startWithRoom(
+  options: UpOptions,
+  say: Say,
+  stopped: Promise<NodeJS.Signals>,
+): Promise<Cluster | undefined> {
+  let { port } = options;
+  for (;;) {
+    try {
+      return await startCluster({ ...options, port, say });
+    } catch (error) {
+      const { directory } = options;
+      const canRead = isSetpointError(error, "ERR_DISK_FULL") && directory !== undefined && hasStore(directory);
+      if (!canRead) throw error;
+      say(error.message);
+      const next = await readUntilRoom({ ...options, directory, port }, say, stopped);
+      if (next === undefined) return undefined;
+      ({ port } = next);
+    }
+  }
+}
+
+/** Serves reads until there is room; the port that it had, or undefined when it was stopped. */
+async function readUntilRoom(
+  { directory, kubeconfig, port }: UpOptions & { readonly directory: string },
+  say: Say,
+  stopped: Promise<NodeJS.Signals>,
+): Promise<{ readonly port: number } | undefined> {
+  await using server = await serveReads(directory, port);
+  writeText("the kubeconfig", kubeconfig, server.kubeconfig, 0o600);
+  process.stdout.write(`Ready: ${server.url}, kubeconfig ${kubeconfig}, reads only\n`);
+  say("Writes are refused, and no controller and no node runs, until there is room; then the start goes on");
+  const over = new AbortController();
+  const room = server.roomFor(over.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  const signal = await Promise.race([stopped, room]);
+  over.abort();
+  say(signal === undefined ? "There is room again: starting" : `${signal}: stopping`);
+  return signal === undefined ? { port: Number(new URL(server.url).port) } : undefined;
+}

@@ -47,13 +47,12 @@ export async function holdNamespace(options: HolderOptions): Promise<NamespaceHo
   const child = spawnHolder(isRootless, options.file === undefined);
   try {
     await untilSeparate(options.clock, child);
+    if (options.file !== undefined) remember(options.file, child.pid ?? 0);
   } catch (error) {
     child.kill("SIGKILL");
     throw error;
   }
-  const pid = child.pid ?? 0;
-  if (options.file !== undefined) remember(options.file, pid);
-  return describe(pid, isRootless, false, options.file);
+  return describe(child.pid ?? 0, isRootless, false, options.file);
 }
 
 /** The arguments in front of a command that make it run in the namespace, with every right in it. */

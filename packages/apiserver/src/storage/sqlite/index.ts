@@ -2,6 +2,10 @@
 export type { SqliteStorageOptions } from "./sqlite-storage.ts";
 export { openSqliteStorage } from "./sqlite-storage.ts";
 
+// the disk that it is on
+export { diskRoom, fullDiskText, isDiskFull } from "./disk-room.ts";
+export type { DiskRoom } from "./disk-room.ts";
+
 // checking and repairing
 export type { StoreCopy } from "./backup-store.ts";
 export { backupStore, restoreStore } from "./backup-store.ts";

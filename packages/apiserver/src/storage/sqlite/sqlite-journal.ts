@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
+import { isDiskFull } from "./disk-room.ts";
 import type { Journal, JournalEntry } from "../journal.ts";
 import { recordSum } from "./checksum.ts";
 import { type CommitLog, formatChange } from "./commit-log.ts";
@@ -9,6 +10,7 @@ import { HighWaterMark } from "./high-water-mark.ts";
 import { checkpoint, openStore } from "./open-store.ts";
 import type { StoredChange } from "./read-log.ts";
 import { RecordWriter } from "./store-database.ts";
+import { diskFull } from "./store-errors.ts";
 import { filesOf } from "./store-files.ts";
 
 /** The commit log begins again beyond this size; it is read at every start. */
@@ -26,6 +28,7 @@ export class SqliteJournal implements Journal {
   readonly revision: number;
   /** Held only until they are taken, so that the objects of the start do not live as long as the journal. */
   #loaded: readonly JournalEntry[];
+  readonly #directory: string;
   readonly #log: Logger;
   readonly #database: DatabaseSync;
   readonly #commits: CommitLog;
@@ -46,8 +49,8 @@ export class SqliteJournal implements Journal {
     this.#database = database;
     this.#commits = commits;
     this.#writer = new RecordWriter(database, head);
-    this.#mark = new HighWaterMark(filesOf(directory).mark);
-    this.#mark.write(head);
+    this.#directory = directory;
+    this.#mark = openMark(directory, head, log);
   }
 
   /** What was stored at the start; can be taken once. */
@@ -90,7 +93,7 @@ export class SqliteJournal implements Journal {
       return commit;
     } catch (error) {
       this.#abandon();
-      throw error;
+      throw isDiskFull(error) ? diskFull(this.#directory, error) : error;
     }
   }
 
@@ -121,6 +124,18 @@ export class SqliteJournal implements Journal {
       this.#log.error("Cannot restart the commit log; it goes on growing", { error });
     }
   }
+}
+
+/** It is a witness of what log and database have; on a full disk that of the last run is as good. */
+function openMark(directory: string, head: CommitRecord, log: Logger): HighWaterMark {
+  const mark = new HighWaterMark(filesOf(directory).mark);
+  try {
+    mark.write(head);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    log.warn("Could not write the high-water mark", { error });
+  }
+  return mark;
 }
 
 function entryOf({ prefix, path, revision, value }: StoredChange): JournalEntry {

@@ -1,6 +1,7 @@
 /** The errors of opening a store. */
 import { dirname } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
+import { fullDiskText, isDiskFull } from "./disk-room.ts";
 
 /** SQLite's primary result codes that we tell apart. */
 const sqliteBusy = 5;
@@ -24,9 +25,15 @@ export function isCorruption(error: unknown): boolean {
 /** The error with Setpoint's own code and message, when it is an expected one. */
 export function openError(error: unknown, directory: string): unknown {
   const code = primaryCode(error);
+  if (isDiskFull(error)) return diskFull(directory, error);
   if (code !== sqliteBusy && code !== sqliteLocked) return error;
   const message = `Cannot open the data directory "${directory}": another process uses it; stop that process or choose another directory`;
   return new SetpointError("ERR_DATA_DIR_IN_USE", message, { cause: error });
+}
+
+/** Nothing can be written to the store. */
+export function diskFull(directory: string, cause: unknown): SetpointError {
+  return new SetpointError("ERR_DISK_FULL", `Cannot write to the store: ${fullDiskText(directory)}`, { cause });
 }
 
 export function unknownVersion(path: string, found: number, known: number): SetpointError {

@@ -1,0 +1,97 @@
+/**
+ * The images that the suite's pods run, made of Debian closures and of the programs that were built with the
+ * suite, and loaded as any user loads images.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { imageCacheFolder, writeImageArchive } from "@setpoint/cli";
+import { silentLogger } from "@setpoint/host";
+import { systemClock } from "@setpoint/host/system";
+import { createImageCatalog, type ImageSource, ImageStore, LoadedImages } from "@setpoint/process-node";
+import type { Suite } from "./suite-build.ts";
+
+const bin = new URL("../../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
+const testImages = "registry.k8s.io/e2e-test-images";
+const closure = (...packages: readonly string[]): ImageSource["closure"] => ({ suite: "bookworm", packages });
+const path = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
+
+/** Programs that busybox has and Debian's coreutils have not. */
+const applets = ["wget", "nslookup", "nc", "httpd", "ping", "ip", "vi", "telnet", "hostname", "ps", "top", "netstat"];
+const shell: ImageSource = {
+  closure: closure("busybox-static", "bash", "coreutils", "grep", "sed", "util-linux"),
+  links: Object.fromEntries(applets.map((name) => [`/usr/local/bin/${name}`, "/bin/busybox"])),
+  command: ["sh"],
+  env: path,
+};
+const nginx: ImageSource = {
+  closure: closure("nginx-light"),
+  command: ["nginx", "-g", "daemon off; error_log /dev/stderr;"],
+  env: path,
+};
+
+/** The pages that the suite looks for: an image of upstream's that serves one file. */
+function pageServer(picture: string, folder: string): ImageSource {
+  const file = join(folder, `${picture}.json`);
+  writeFileSync(file, JSON.stringify({ image: `${picture}.jpg` }));
+  return {
+    ...shell,
+    files: [{ from: file, to: "/www/data.json" }],
+    command: ["busybox", "httpd", "-f", "-p", "80", "-h", "/www"],
+  };
+}
+
+function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, ImageSource>> {
+  const files = [{ from: agnhost, to: "/agnhost" }];
+  const tools = closure("bash", "coreutils", "curl", "bind9-dnsutils", "iproute2", "netcat-openbsd", "procps", "grep");
+  return {
+    [`${testImages}/agnhost:2.63.0`]: {
+      closure: tools,
+      files,
+      entrypoint: ["/agnhost"],
+      command: ["pause"],
+      env: path,
+    },
+    "registry.k8s.io/pause:3.10.2": { closure: closure("busybox-static"), files, entrypoint: ["/agnhost", "pause"] },
+    [`${testImages}/busybox:1.37.0-1`]: shell,
+    [`${testImages}/nginx:1.15-4`]: nginx,
+    [`${testImages}/nginx:1.27-0`]: nginx,
+    [`${testImages}/nautilus:1.8`]: pageServer("nautilus", folder),
+    [`${testImages}/kitten:1.8`]: pageServer("kitten", folder),
+    [`${testImages}/nonroot:1.5`]: { ...shell, user: "1234", command: ["id", "-u"] },
+  };
+}
+
+/** Loads each image that is not loaded yet. */
+export async function loadSuiteImages(suite: Suite, signal: AbortSignal): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "setpoint-suite-files-"));
+  try {
+    await loadMissing(sourcesOf(suite, folder), signal);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function loadMissing(sources: Readonly<Record<string, ImageSource>>, signal: AbortSignal): Promise<void> {
+  const loaded = new LoadedImages(imageCacheFolder()).list().map(({ name }) => name);
+  const catalog = createImageCatalog([], sources);
+  const store = new ImageStore({ clock: systemClock, log: silentLogger, directory: imageCacheFolder(), catalog });
+  for (const reference of Object.keys(sources).filter((name) => !loaded.includes(name))) {
+    const { rootDirectory, config } = await store.ensure(reference, signal);
+    await load(reference, (out) => writeImageArchive({ ...config, reference, root: rootDirectory, out }));
+    console.log(`Loaded ${reference}`);
+  }
+}
+
+async function load(reference: string, write: (out: string) => Promise<unknown>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "setpoint-suite-image-"));
+  try {
+    const out = join(folder, "image.tar");
+    await write(out);
+    const { status, stderr } = spawnSync(process.execPath, [bin, "image", "load", out], { encoding: "utf8" });
+    if (status !== 0) throw new Error(`Cannot load ${reference}: ${stderr}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -51,8 +51,8 @@ async function runChunks(
 }
 
 /**
- * Cases that had no turn, because one before them took all the time of their process, are left for processes of
- * their own. A case alone that does not even start is not run.
+ * Cases that had no turn, because one before them took all the time of their process, are left for processes
+ * of their own. A case alone that does not even start is not run.
  */
 async function runChunk(
   names: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Upstream's conformance suite and the program of its test images, built by Go from upstream's own modules into
- * the cache of this project.
+ * Upstream's conformance suite and the program of its test images, built by Go from upstream's own modules
+ * into the cache of this project.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +20,9 @@ const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "
 /** On two cores that other work shares; the suite alone takes two and a half minutes. */
 const stepMsMax = 1_800_000;
 
-/** The programs of the suite; the reason when they cannot be had. Builds them when they are not in the cache. */
+/**
+ * The programs of the suite; the reason when they cannot be had. Builds them when they are not in the cache.
+ */
 export function ensureSuite(): Suite | string {
   const folder = join(cache, `conformance-${suiteVersion}`);
   const suite = { suite: join(folder, "e2e.test"), agnhost: join(folder, "agnhost") };
@@ -47,8 +49,8 @@ function build(work: string): void {
 }
 
 /**
- * Upstream's own requirements, so that no module is newer than in its release. Its replacements are folders of
- * its repository, which are modules of their own elsewhere.
+ * Upstream's own requirements, so that no module is newer than in its release. Its replacements are folders
+ * of its repository, which are modules of their own elsewhere.
  */
 function moduleFile(): string {
   const module = `k8s.io/kubernetes@v${suiteVersion}`;

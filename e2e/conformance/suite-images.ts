@@ -9,12 +9,18 @@ import { join } from "node:path";
 import { imageCacheFolder, writeImageArchive } from "@setpoint/cli";
 import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
-import { createImageCatalog, type ImageSource, ImageStore, LoadedImages } from "@setpoint/process-node";
+import {
+  createImageCatalog,
+  type DebianClosure,
+  type ImageSource,
+  ImageStore,
+  LoadedImages,
+} from "@setpoint/process-node";
 import type { Suite } from "./suite-build.ts";
 
 const bin = new URL("../../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
 const testImages = "registry.k8s.io/e2e-test-images";
-const closure = (...packages: readonly string[]): ImageSource["closure"] => ({ suite: "bookworm", packages });
+const closure = (...packages: readonly string[]): DebianClosure => ({ suite: "bookworm", packages });
 const path = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
 
 /** Programs that busybox has and Debian's coreutils have not. */

@@ -83,6 +83,21 @@ test("a Deployment scales down, and a pod deleted by hand comes back under anoth
   expect((await podsOf(world, "web")).length).toBe(2);
 });
 
+test("a pod whose label leaves the selector is released by its ReplicaSet, and replaced", async () => {
+  await using world = await simulate({ seed: 12 });
+  await world.apply(web(1));
+  await untilAvailable(world, 1);
+  const [leaver] = await podsOf(world, "web");
+  const name = leaver?.metadata.name ?? "";
+  await world.patch(Pod, name, { metadata: { labels: { app: "other" } } });
+  await world.until("another pod runs", async () =>
+    (await podsOf(world, "web")).some((pod) => pod.metadata.name !== name),
+  );
+  await untilAvailable(world, 1);
+  expect((await world.get(Pod, name)).metadata.ownerReferences ?? []).toEqual([]);
+  await world.expectQuiet({ hours: 1 });
+});
+
 test("a ReplicaSet reports that its pods are refused, until they are accepted", async () => {
   await using world = await simulate({ seed: 11 });
   const labels = { app: "web" };

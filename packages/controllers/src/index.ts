@@ -11,5 +11,6 @@ export { resourceQuotas } from "./resource-quota/resource-quota-controller.ts";
 export { replicaSets } from "./replica-set/replica-set-controller.ts";
 export type { SchedulerOptions } from "./scheduler/scheduler.ts";
 export { scheduler } from "./scheduler/scheduler.ts";
+export { statefulSets } from "./stateful-set/stateful-set-controller.ts";
 export { serviceAccounts } from "./service-account/service-account-controller.ts";
 export { claimProtection } from "./volume-protection/claim-protection-controller.ts";

@@ -13,6 +13,7 @@ import {
   resourceQuotas,
   scheduler,
   serviceAccounts,
+  statefulSets,
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
 import type { CertificateAuthority } from "@setpoint/host/certificates";
@@ -34,6 +35,7 @@ export async function startBuiltInControllers({
   const controllers = [
     deployments,
     replicaSets,
+    statefulSets,
     scheduler(),
     endpoints,
     namespaces,

@@ -16,10 +16,14 @@ const rules = [
     resources: ["*"],
     verbs: ["get", "list", "watch", "patch", "update", "delete", "deletecollection"],
   },
-  { apiGroups: [""], resources: ["configmaps", "endpoints", "pods", "serviceaccounts"], verbs: ["create"] },
+  {
+    apiGroups: [""],
+    resources: ["configmaps", "endpoints", "persistentvolumeclaims", "pods", "serviceaccounts"],
+    verbs: ["create"],
+  },
   { apiGroups: [""], resources: ["bindings", "pods/binding"], verbs: ["create"] },
   { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create"] },
-  { apiGroups: ["apps"], resources: ["replicasets"], verbs: ["create"] },
+  { apiGroups: ["apps"], resources: ["controllerrevisions", "replicasets"], verbs: ["create"] },
   { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["create"] },
   {
     apiGroups: ["certificates.k8s.io"],

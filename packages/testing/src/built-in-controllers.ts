@@ -10,6 +10,7 @@ import {
   replicaSets,
   scheduler,
   serviceAccounts,
+  statefulSets,
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
 import { InformerFactory, startManager } from "@setpoint/runtime";
@@ -19,6 +20,7 @@ import type { Operator } from "setpoint";
 const optional = [
   { definition: deployments, resources: ["deployments"] },
   { definition: replicaSets, resources: ["replicasets", "deployments"] },
+  { definition: statefulSets, resources: ["statefulsets"] },
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
 ];
 

@@ -12,7 +12,7 @@ import {
   type ReconcileContext,
   type Result,
 } from "@setpoint/runtime";
-import { adoptOrphans } from "../adopt-orphans.ts";
+import { claimChildren } from "../claim-children.ts";
 import {
   availableCondition,
   deploymentConditions,
@@ -33,12 +33,8 @@ export const deployments: ControllerDefinition = controller(Deployment, {
   owns: [ReplicaSet],
   watches: [watching(Pod, recreatedBy)],
   async reconcile(deployment, context) {
-    await adoptOrphans(
-      ReplicaSet,
-      { kind: Deployment, object: deployment, selector: deployment.spec?.selector },
-      context,
-    );
-    const sets = [...context.children.list(ReplicaSet)].sort(byAge);
+    const claimer = { kind: Deployment, object: deployment, selector: deployment.spec?.selector };
+    const sets = (await claimChildren(ReplicaSet, claimer, context)).toSorted(byAge);
     const current = await ensureCurrentSet(deployment, sets, context);
     await showRevision(deployment, current, context);
     const all = [...sets.filter((set) => set.metadata.uid !== current.metadata.uid), current];

@@ -10,14 +10,17 @@ import {
   type ReconcileContext,
   type Result,
 } from "@setpoint/runtime";
-import { adoptOrphans } from "../adopt-orphans.ts";
+import { claimChildren } from "../claim-children.ts";
 import { isActive, isReady, untilAvailableMs } from "../pod-state.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
 
 /** Pods created in one pass; the next pass follows at once, so this only bounds what one mistake can do. */
 const burstReplicas = 500;
 
-/** Keeps the number of pods that a ReplicaSet asks for, and adopts matching pods without an owner. */
+/**
+ * Keeps the number of pods that a ReplicaSet asks for. It adopts matching pods without an owner, and releases
+ * and replaces pods that no longer match.
+ */
 export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
   name: "replicaset",
   owns: [Pod],
@@ -35,8 +38,8 @@ export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
     },
   ],
   async reconcile(set, context) {
-    await adoptOrphans(Pod, { kind: ReplicaSet, object: set, selector: set.spec?.selector }, context, isActive);
-    const pods = context.children.list(Pod);
+    const claimer = { kind: ReplicaSet, object: set, selector: set.spec?.selector };
+    const pods = await claimChildren(Pod, claimer, context, isActive);
     const active = pods.filter(isActive);
     const wanted = set.spec?.replicas ?? 1;
     const failure = await scale(set, active, wanted, context);

@@ -53,7 +53,9 @@ function workloadErrors(workload: UnstructuredObject): readonly FieldError[] {
     );
   else if (!matchesLabelSelector(selector, labels as Record<string, string>))
     errors.push(invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
-  errors.push(...podSpecErrors(objectAt(workload, "spec", "template", "spec"), "spec.template.spec"));
+  // As upstream: the template of a StatefulSet mounts claims that only its pods have, so its pods are judged.
+  if (workload.kind !== "StatefulSet")
+    errors.push(...podSpecErrors(objectAt(workload, "spec", "template", "spec"), "spec.template.spec"));
   const policy = stringAt(workload, "spec", "template", "spec", "restartPolicy");
   if (policy !== "" && policy !== "Always")
     errors.push({

@@ -84,3 +84,16 @@ test("a Pod that is given other tolerations keeps those that everybody has", asy
     "node.kubernetes.io/unreachable",
   ]);
 });
+
+test("a StatefulSet mounts the claims of its templates, which its template has no volumes for", async () => {
+  const ask = start();
+  const containers = [{ name: "a", image: "a", volumeMounts: [{ name: "www", mountPath: "/www" }] }];
+  const spec = {
+    serviceName: "a",
+    selector,
+    template: { ...template, spec: { containers } },
+    volumeClaimTemplates: [{ metadata: { name: "www" }, spec: { accessModes: ["ReadWriteOnce"] } }],
+  };
+  const { code } = await ask("POST", "/apis/apps/v1/namespaces/n/statefulsets", { metadata: { name: "a" }, spec });
+  expect(code).toBe(201);
+});

@@ -1,0 +1,65 @@
+import { apiVersionOf, matchesLabelSelector, type KubeObject, type LabelSelectorObject } from "@setpoint/apimachinery";
+import type { KindRef, Stored } from "@setpoint/client";
+import { outcome, type ReconcileContext } from "@setpoint/runtime";
+
+/** Who claims, and what its selector is. */
+export interface Claimer {
+  readonly kind: KindRef;
+  readonly object: Stored<KubeObject>;
+  readonly selector: LabelSelectorObject | undefined;
+}
+
+/**
+ * The children of an owner: those that it owns and that match its selector. It adopts objects that match and
+ * have no controller, for example those of a deleted owner, and releases children that no longer match: they
+ * stay, without the owner reference. An owner that is being deleted does neither.
+ */
+export async function claimChildren<T extends KubeObject>(
+  of: KindRef<T>,
+  claimer: Claimer,
+  context: ReconcileContext,
+  isWanted: (candidate: Stored<T>) => boolean = () => true,
+): Promise<readonly Stored<T>[]> {
+  const matches = (each: Stored<T>): boolean => matchesLabelSelector(claimer.selector, each.metadata.labels ?? {});
+  const owned = context.children.list(of);
+  if (claimer.object.metadata.deletionTimestamp !== undefined) return owned.filter(matches);
+  for (const child of owned.filter((each) => !matches(each))) await release(child, claimer, context);
+  const orphans = context.list(of).filter((each) => isOrphan(each) && isWanted(each) && matches(each));
+  const adopted = await Promise.all(orphans.map((orphan) => adopt(orphan, claimer, context)));
+  return [...owned.filter(matches), ...adopted.flat()];
+}
+
+function isOrphan({ metadata }: Stored<KubeObject>): boolean {
+  return metadata.deletionTimestamp === undefined && metadata.ownerReferences?.some((each) => each.controller) !== true;
+}
+
+/** A patch that the server refuses, because another owner was faster, is no failure of this run. */
+async function adopt<T extends KubeObject>(
+  orphan: Stored<T>,
+  { kind, object }: Claimer,
+  context: ReconcileContext,
+): Promise<readonly Stored<T>[]> {
+  const { name, uid } = object.metadata;
+  const owner = {
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    name,
+    uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+  const ownerReferences = [...(orphan.metadata.ownerReferences ?? []), owner];
+  const result = await outcome(context.patch(orphan, { metadata: { ownerReferences } }, { unchanged: true }));
+  if (result.kind === "unknown") throw result.error;
+  return result.kind === "done" ? [result.object] : [];
+}
+
+async function release<T extends KubeObject>(
+  child: Stored<T>,
+  { object }: Claimer,
+  context: ReconcileContext,
+): Promise<void> {
+  if (child.metadata.deletionTimestamp !== undefined) return;
+  const ownerReferences = child.metadata.ownerReferences?.filter(({ uid }) => uid !== object.metadata.uid) ?? [];
+  await outcome(context.patch(child, { metadata: { ownerReferences } }, { unchanged: true }));
+}

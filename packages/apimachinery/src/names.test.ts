@@ -30,7 +30,7 @@ test("a name with capitals is refused in the words of kubectl users", () => {
 
 test.each([
   [validateDns1123Label, "a.b", "must not contain dots"],
-  [validateDns1123Label, "a".repeat(64), "must be no more than 63 bytes"],
+  [validateDns1123Label, "a".repeat(64), "must be no more than 63 characters"],
   [validateDns1035Label, "0a", "a DNS-1035 label must consist of"],
   [validatePathSegment, "..", "may not be '..'"],
   [validatePathSegment, "a/b", "may not contain '/'"],

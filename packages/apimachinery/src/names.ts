@@ -34,8 +34,9 @@ function regexFault(message: string, format: string, ...examples: readonly strin
   return `${message} (e.g. ${examples.map((each) => `'${each}', `).join(" or ")}regex used for validation is '${format}')`;
 }
 
-function lengthFault(length: number): string {
-  return `must be no more than ${length} bytes`;
+/** Upstream counts bytes; of the names of objects it calls them characters. */
+function lengthFault(length: number, unit: "bytes" | "characters" = "bytes"): string {
+  return `must be no more than ${length} ${unit}`;
 }
 
 function byteLength(text: string): number {
@@ -60,7 +61,7 @@ function encodedLength(text: string): number {
 /** Faults of a DNS-1123 label (names of namespaces and services' pods). */
 export function validateDns1123Label(value: string): readonly string[] {
   const faults: string[] = [];
-  if (byteLength(value) > dns1123LabelLengthMax) faults.push(lengthFault(dns1123LabelLengthMax));
+  if (byteLength(value) > dns1123LabelLengthMax) faults.push(lengthFault(dns1123LabelLengthMax, "characters"));
   if (labelPattern.test(value)) return faults;
   if (subdomainPattern.test(value)) return [...faults, "must not contain dots"];
   const rule =
@@ -70,8 +71,12 @@ export function validateDns1123Label(value: string): readonly string[] {
 
 /** Faults of a DNS-1123 subdomain (names of most objects). */
 export function validateDns1123Subdomain(value: string): readonly string[] {
+  return subdomainFaults(value, "characters");
+}
+
+function subdomainFaults(value: string, unit: "bytes" | "characters"): readonly string[] {
   const faults: string[] = [];
-  if (byteLength(value) > dns1123SubdomainLengthMax) faults.push(lengthFault(dns1123SubdomainLengthMax));
+  if (byteLength(value) > dns1123SubdomainLengthMax) faults.push(lengthFault(dns1123SubdomainLengthMax, unit));
   if (subdomainPattern.test(value)) return faults;
   const rule =
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
@@ -81,7 +86,7 @@ export function validateDns1123Subdomain(value: string): readonly string[] {
 /** Faults of a DNS-1035 label (names of services). */
 export function validateDns1035Label(value: string): readonly string[] {
   const faults: string[] = [];
-  if (byteLength(value) > dns1123LabelLengthMax) faults.push(lengthFault(dns1123LabelLengthMax));
+  if (byteLength(value) > dns1123LabelLengthMax) faults.push(lengthFault(dns1123LabelLengthMax, "characters"));
   if (label1035Pattern.test(value)) return faults;
   const rule =
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
@@ -117,7 +122,7 @@ export function validateQualifiedName(value: string): readonly string[] {
 
 function prefixFaults(prefix: string | undefined): readonly string[] {
   if (prefix === undefined) return [];
-  return prefix === "" ? ["must be non-empty"] : validateDns1123Subdomain(prefix);
+  return prefix === "" ? ["must be non-empty"] : subdomainFaults(prefix, "bytes");
 }
 
 /** Faults of a label's value. */

@@ -79,12 +79,14 @@ test("decode() coerces the metadata of embedded objects", () => {
   ]);
 });
 
-test("decode() drops a null that is neither nullable nor replaced by a default", () => {
-  expect(specOf({ name: null, note: null, size: null, labels: { a: null } })).toEqual({
-    note: null,
-    size: null,
-    labels: {},
-  });
+test("decode() drops a null field that is neither nullable nor replaced by a default", () => {
+  expect(specOf({ name: null, note: null, size: null, labels: null })).toEqual({ note: null, size: null });
+});
+
+test("decode() makes a null in a map or list of a built-in kind the zero of its type, and drops it elsewhere", () => {
+  expect(specOf({ labels: { a: null } })).toEqual({ labels: { a: "" } });
+  const options = { unknown: "prune", wrongTypes: "keep" } as const;
+  expect(decode(schema, object({ labels: { a: null } }), options).value).toMatchObject({ spec: { labels: {} } });
 });
 
 test("decode() refuses a wrong JSON type with path, expected and found, or keeps it for validation", () => {

@@ -2,7 +2,14 @@
  * Decodes a JSON value by a schema: one pass copies it, drops unknown fields and meaningless nulls, and
  * checks JSON types. Every write of the API server runs this.
  */
-import { SetpointError, isSetpointError, cloneJson, quantityProblem, setOwn } from "@setpoint/apimachinery";
+import {
+  SetpointError,
+  isSetpointError,
+  cloneJson,
+  lookupTable,
+  quantityProblem,
+  setOwn,
+} from "@setpoint/apimachinery";
 import { isBase64 } from "./base64.ts";
 import { indexPath, keyPath } from "./field-path.ts";
 import { isIntegerOf } from "./integer-range.ts";
@@ -89,7 +96,10 @@ class DecodeWalk {
 
   #array({ items }: StructuralSchema, array: readonly unknown[], path: string, throws: boolean): unknown {
     if (items === undefined) return cloneJson(array);
-    return array.map((item, index) => this.value(items, item, indexPath(path, index), isEmbedded(items), throws));
+    return array.map((item, index) => {
+      if (item === null && throws) return zeroOf(items);
+      return this.value(items, item, indexPath(path, index), isEmbedded(items), throws);
+    });
   }
 
   #object(
@@ -106,6 +116,8 @@ class DecodeWalk {
       if (child === undefined) {
         if (keepsUnknown(schema, isResource)) setOwn(copy, key, cloneJson(item));
         else this.unknownFields.push(keyPath(path, key));
+      } else if (item === null && throws && child === schema.additionalProperties) {
+        setOwn(copy, key, zeroOf(child));
       } else if (item !== null || child.nullable === true || child.default !== undefined) {
         const isMetadata = isResource && key === "metadata";
         setOwn(copy, key, this.value(child, item, keyPath(path, key), isEmbedded(child), throws || isMetadata));
@@ -113,6 +125,18 @@ class DecodeWalk {
     }
     return copy;
   }
+}
+
+const zeros: Readonly<Record<string, unknown>> = lookupTable({ string: "", integer: 0, number: 0, boolean: false });
+
+/**
+ * What Go's decoder makes of a null in a list or map of this type: the zero of a scalar or struct. Lists,
+ * times and types with a decoder of their own stay null.
+ */
+function zeroOf({ type, format, nullable, additionalProperties }: StructuralSchema): unknown {
+  if (nullable === true || type === undefined || format === "date-time") return null;
+  if (type === "object") return additionalProperties === undefined ? {} : null;
+  return zeros[type] ?? null;
 }
 
 function childSchema(schema: StructuralSchema, key: string, isResource: boolean): StructuralSchema | undefined {

@@ -5,7 +5,13 @@
  */
 import { ApiError, type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import { invalidValue } from "../registry/field-errors.ts";
-import { ensureObject, type JsonObject, objectsAt, stringAt } from "../registry/json-fields.ts";
+import {
+  addressErrors,
+  completeAddresses,
+  isHeadless,
+  unsupportedFamilies,
+} from "../registry/builtin/service-addresses.ts";
+import { ensureObject, type JsonObject, objectAt, objectsAt, stringAt } from "../registry/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 
 /** The block that pods and Services of the process node live in: loopback addresses. */
@@ -92,23 +98,37 @@ function allocate(request: AdmissionRequest, spec: JsonObject, range: AddressRan
   const type = stringAt(spec, "type") || "ClusterIP";
   if (type === "ExternalName") return;
   const others = lazyOthers(request);
-  if (
-    stringAt(spec, "clusterIP") === "" &&
-    Array.isArray(spec["clusterIPs"]) &&
-    typeof spec["clusterIPs"][0] === "string"
-  )
-    spec["clusterIP"] = spec["clusterIPs"][0];
-  const wanted = stringAt(spec, "clusterIP") || stringAt(request.old, "spec", "clusterIP");
-  if (wanted === "") spec["clusterIP"] = freeAddress(request, others(), range);
-  else if (wanted !== "None" && wanted !== presentAddress(request.old)) checkAddress(request, wanted, others(), range);
-  if (wanted !== "") spec["clusterIP"] = wanted;
-  spec["clusterIPs"] = [spec["clusterIP"]];
-  spec["ipFamilies"] ??= ["IPv4"];
-  spec["ipFamilyPolicy"] ??= "SingleStack";
+  const old = request.old === undefined ? undefined : objectAt(request.old, "spec");
+  completeAddresses(spec, old);
+  refuse(request, addressErrors(spec));
+  setFamilies(spec);
+  refuse(request, unsupportedFamilies(spec));
+  const wanted = stringAt(spec, "clusterIP");
+  const isUnset = old !== undefined && stringAt(old, "type") !== "ExternalName";
+  if (wanted === "" && !isUnset) {
+    spec["clusterIP"] = freeAddress(request, others(), range);
+    spec["clusterIPs"] = [spec["clusterIP"]];
+  } else if (wanted !== "" && wanted !== "None" && wanted !== presentAddress(request.old))
+    checkAddress(request, wanted, others(), range);
   const automatic = type === "NodePort" || (type === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false);
   const hasChosen = (): boolean => objectsAt(spec, "ports").some(isChosen);
   if (automatic || (type === "LoadBalancer" && hasChosen())) allocateNodePorts(request, spec, others(), automatic);
-  else if (type === "ClusterIP") for (const port of objectsAt(spec, "ports")) delete port["nodePort"];
+  else if (type === "ClusterIP") dropNodePorts(spec, request.old);
+}
+
+/** Who lists the endpoints of a headless Service without a selector may list addresses of any family. */
+function setFamilies(spec: JsonObject): void {
+  const isAny = isHeadless(spec) && spec["selector"] === undefined;
+  const isUnset = spec["ipFamilies"] === undefined && spec["ipFamilyPolicy"] === undefined;
+  spec["ipFamilies"] ??= isAny && isUnset ? ["IPv4", "IPv6"] : ["IPv4"];
+  spec["ipFamilyPolicy"] ??= isAny && isUnset ? "RequireDualStack" : "SingleStack";
+}
+
+/** Who makes a Service one without node ports need not remove those that it had. */
+function dropNodePorts(spec: JsonObject, old: UnstructuredObject | undefined): void {
+  const had = new Set(nodePortsOf(old));
+  for (const port of objectsAt(spec, "ports"))
+    if (port["nodePort"] === 0 || had.has(port["nodePort"])) delete port["nodePort"];
 }
 
 /** The allocated address; the address of an ExternalName Service was never checked. */
@@ -150,16 +170,14 @@ function freeAddress(request: AdmissionRequest, others: Services, range: Address
 }
 
 function checkAddress(request: AdmissionRequest, wanted: string, others: Services, range: AddressRange): void {
-  const value = toNumber(wanted);
+  const value = toNumber(wanted) ?? 0;
   const detail = (text: string): FieldError =>
     invalidValue("spec.clusterIPs", [wanted], `failed to allocate IP ${wanted}: ${text}`);
-  if (value === undefined)
+  if (value <= range.base || value >= range.base + range.size - 1)
     throw refused(
       request,
-      invalidValue("spec.clusterIPs[0]", wanted, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
+      detail(`the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${range.cidr}`),
     );
-  if (value <= range.base || value >= range.base + range.size - 1)
-    throw refused(request, detail(`the provided network does not match the current range: ${range.cidr}`));
   if (range.reserved.has(toAddress(value))) throw refused(request, detail("provided IP is reserved for cluster DNS"));
   if (others.some((service) => stringAt(service, "spec", "clusterIP") === wanted))
     throw refused(request, detail("provided IP is already allocated"));
@@ -207,6 +225,10 @@ function freePort(request: AdmissionRequest, taken: ReadonlySet<unknown>): numbe
   });
 }
 
-function refused(request: AdmissionRequest, error: FieldError): ApiError {
-  return invalid({ group: "", kind: "Service" }, request.name, [error]);
+function refused(request: AdmissionRequest, ...errors: readonly FieldError[]): ApiError {
+  return invalid({ group: "", kind: "Service" }, request.name, errors);
+}
+
+function refuse(request: AdmissionRequest, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw refused(request, ...errors);
 }

@@ -25,5 +25,5 @@ export function parseContinueToken(text: string): ContinueToken {
   } catch {
     // Falls through to the one answer for everything that is no token of ours.
   }
-  throw badRequest("continue key is not valid: it was not made by this server");
+  throw badRequest("invalid continue token: continue key is not valid: it was not made by this server");
 }

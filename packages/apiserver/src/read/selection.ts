@@ -94,6 +94,13 @@ function fieldReader(definition: ResourceDefinition, field: string): (object: Un
   }
   const read = Object.hasOwn(definition.selectableFields, field) ? definition.selectableFields[field] : undefined;
   if (read !== undefined) return read;
-  if (definition.custom) throw badRequest(`field label not supported: ${field}`);
-  throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`);
+  throw badRequest(unknownField(definition, field));
+}
+
+/** Upstream's message depends on who converts the fields of the kind. */
+function unknownField({ custom, group, version, kind, selectableFields }: ResourceDefinition, field: string): string {
+  if (kind === "Job") return `field label "${field}" not supported for Job`;
+  if (kind === "ResourceSlice") return `field label not supported for ${group}/${version}, Kind=${kind}: ${field}`;
+  if (custom || Object.keys(selectableFields).length > 0) return `field label not supported: ${field}`;
+  return `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }

@@ -50,6 +50,8 @@ export interface Strategy {
     old: UnstructuredObject | undefined,
     context: WriteContext,
   ): readonly FieldError[];
+  /** What a client is warned of when it has written a valid object. */
+  warnings?(object: UnstructuredObject, old: UnstructuredObject | undefined): readonly string[];
   /** What the name must be; default: DNS-1123 subdomain. */
   readonly nameRule?: "subdomain" | "label" | "label1035" | "pathSegment";
   /** metadata.generation is 1 on create and grows when anything outside metadata and status changes. */

@@ -40,6 +40,8 @@ export function parseListOptions(query: Query | undefined): ListOptions {
     errors.push(forbiddenField("resourceVersionMatch", message));
   }
   if (errors.length > 0) throw invalid(optionsKind, "", errors);
+  // A list has no use for it.
+  integerParameter(query, "timeoutSeconds");
   return { ...commonOptions(query), match, ...listRevision(resourceVersion) };
 }
 
@@ -56,7 +58,7 @@ export function parseWatchOptions(query: Query | undefined, resource: string): W
     errors.push(forbiddenField("resourceVersionMatch", message));
   }
   if (errors.length > 0) throw invalid(optionsKind, "", errors);
-  const timeoutSeconds = secondsParameter(query, "timeoutSeconds");
+  const timeoutSeconds = integerParameter(query, "timeoutSeconds");
   return {
     ...commonOptions(query),
     match,
@@ -79,7 +81,7 @@ function commonOptions(
     labelSelector: parameter(query, "labelSelector"),
     fieldSelector: parameter(query, "fieldSelector"),
     shardSelector: parameter(query, "shardSelector"),
-    limit: secondsParameter(query, "limit") ?? 0,
+    limit: integerParameter(query, "limit") ?? 0,
     continue: parameter(query, "continue"),
   };
 }
@@ -106,21 +108,28 @@ function listRevision(text: string): { readonly resourceVersion?: number } {
   if (text === "") return {};
   const resourceVersion = parseRevision(text);
   if (resourceVersion !== undefined) return { resourceVersion };
-  throw badRequest(`invalid resource version: strconv.ParseUint: parsing "${text}": invalid syntax`);
+  throw badRequest(`invalid resource version: resourceVersion: ${revisionProblem(text)}`);
+}
+
+function revisionProblem(text: string): string {
+  const why = /^\d+$/.test(text) ? "value out of range" : "invalid syntax";
+  return `Invalid value: "${text}": strconv.ParseUint: parsing "${text}": ${why}`;
 }
 
 function watchRevision(text: string, resource: string): { readonly resourceVersion?: number } {
   if (text === "") return {};
   const resourceVersion = parseRevision(text);
   if (resourceVersion !== undefined) return { resourceVersion };
-  const message = `Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`;
-  throw invalid({ group: "", kind: resource }, "", [{ type: "FieldValueInvalid", field: "resourceVersion", message }]);
+  const error: FieldError = { type: "FieldValueInvalid", field: "resourceVersion", message: revisionProblem(text) };
+  throw invalid({ group: "", kind: resource }, "", [error]);
 }
 
-function secondsParameter(query: Query | undefined, name: string): number | undefined {
+/** A negative one is none, as for upstream. */
+function integerParameter(query: Query | undefined, name: string): number | undefined {
   const text = parameter(query, name);
   if (text === "") return undefined;
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
+  const isInteger = /^[+-]?\d+$/.test(text);
+  if (isInteger && BigInt.asIntN(64, BigInt(text)) === BigInt(text)) return Math.max(0, Number(text));
+  const why = isInteger ? "value out of range" : "invalid syntax";
+  throw badRequest(`strconv.ParseInt: parsing "${text}": ${why}`);
 }

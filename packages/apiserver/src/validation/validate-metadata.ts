@@ -98,30 +98,37 @@ function isEmpty(text: string | undefined): boolean {
   return (text ?? "") === "";
 }
 
+type OwnerReferences = NonNullable<MutableMeta["ownerReferences"]>;
+
 function validateOwners({ ownerReferences = [] }: MutableMeta, errors: FieldError[]): void {
-  let controllers = 0;
+  let controller: string | undefined;
   // Upstream does not say which of them.
   const field = "metadata.ownerReferences";
   for (const reference of ownerReferences) {
     const { apiVersion, kind, name, uid } = reference;
-    if (isEmpty(apiVersion)) errors.push(invalidValue(`${field}.apiVersion`, "", "version must not be empty"));
+    if (!hasVersion(apiVersion))
+      errors.push(invalidValue(`${field}.apiVersion`, apiVersion ?? "", "version must not be empty"));
     if (isEmpty(kind)) errors.push(invalidValue(`${field}.kind`, "", "must not be empty"));
     if (isEmpty(name)) errors.push(invalidValue(`${field}.name`, "", "must not be empty"));
     if (isEmpty(uid)) errors.push(invalidValue(`${field}.uid`, "", "must not be empty"));
-    if (apiVersion === "v1" && kind === "Event") {
-      errors.push(invalidValue(field, "v1, Kind=Event", "/v1, Kind=Event is disallowed from being an owner"));
-    }
-    if (reference.controller === true) controllers++;
+    if (apiVersion === "v1" && kind === "Event")
+      errors.push(invalidValue(field, asGo(reference), "/v1, Kind=Event is disallowed from being an owner"));
+    if (reference.controller !== true) continue;
+    const found = `Only one reference can have Controller set to true. Found "true" in references for ${controller}`;
+    if (controller === undefined) controller = `${kind}/${name}`;
+    else errors.push(invalidValue(field, ownerReferences.map(asGo), `${found} and ${kind}/${name}`));
   }
-  if (controllers > 1) {
-    const problem = 'Only one reference can have Controller set to true. Found "true" in references for';
-    const names = ownerReferences.filter(({ controller }) => controller === true).map(({ name }) => name);
-    errors.push({
-      type: "FieldValueInvalid",
-      field,
-      message: `Invalid value: ${JSON.stringify(ownerReferences)}: ${problem} ${names.join(" and ")}`,
-    });
-  }
+}
+
+/** `v1` or `GROUP/VERSION`. */
+function hasVersion(apiVersion: string | undefined): boolean {
+  const parts = (apiVersion ?? "").split("/");
+  return parts.length <= 2 && !isEmpty(parts.at(-1));
+}
+
+/** With its fields in the order in which Go encodes them. */
+function asGo({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReferences[number]): object {
+  return { apiVersion, kind, name, uid, controller, blockOwnerDeletion };
 }
 
 function validateFinalizers(

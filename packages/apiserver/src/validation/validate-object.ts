@@ -25,4 +25,7 @@ export function validateObject(
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? "", errors);
   if (isOversized) throw tooLargeForStorage();
   warnOfFinalizers(definition, object, old, write);
+  // A subresource writes what people do not.
+  if (write.subresource === "")
+    for (const warning of definition.strategy.warnings?.(object, old) ?? []) write.warn(warning);
 }

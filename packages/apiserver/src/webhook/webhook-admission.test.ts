@@ -247,7 +247,8 @@ test("a rule for another version gets the object in that version", async () => {
   });
   const rules = [{ apiGroups: ["autoscaling"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["*"] }];
   await send("POST", validating, configuration("Validating", ["a"], { rules }));
-  const spec = { maxReplicas: 3, scaleTargetRef: { kind: "Deployment", name: "web" } };
+  const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+  const spec = { maxReplicas: 3, scaleTargetRef };
   const autoscaler = { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { name: "h" }, spec };
   await send("POST", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", autoscaler);
   expect(seen).toEqual(["v2 as v1: autoscaling/v1"]);

@@ -1,11 +1,14 @@
 import type { Warnings } from "../response/warnings.ts";
 import type { MutableObject } from "../registry/mutable-object.ts";
 
+/** When upstream looks for repeated references, and how its warning says so. */
+const stages = { request: "", admitted: " after mutating admission happens" } as const;
+
 /**
  * Drops repeated owner references and returns a warning. Takes time in proportion to their number, which a
  * client chooses.
  */
-export function dedupeOwnerReferences(object: MutableObject, warnings: Warnings): void {
+export function dedupeOwnerReferences(object: MutableObject, warnings: Warnings, stage: keyof typeof stages): void {
   const references = object.metadata.ownerReferences;
   if (references === undefined || references.length < 2) return;
   const kept = new Map<string, (typeof references)[number]>();
@@ -14,7 +17,7 @@ export function dedupeOwnerReferences(object: MutableObject, warnings: Warnings)
     const text = JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
     if (kept.has(text)) {
       warnings.add(
-        `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uid}`,
+        `.metadata.ownerReferences contains duplicate entries${stages[stage]}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uid}`,
       );
     } else kept.set(text, reference);
   }

@@ -93,3 +93,19 @@ test("a patch of a status leaves the metadata that it does not name as it is sto
   const other = await send("PATCH", `${path}/a/status`, { metadata: { uid: "another" }, status });
   expect(other.code).toBe(422);
 });
+
+test("a null in a map or list is the zero that Go makes of it, and owners that stand twice are warned of", async () => {
+  const { host, storage, server } = startServer();
+  await bootstrap({ storage, host });
+  const ask = asking<{ data?: object; metadata: object }>(server, { username: "admin", groups: ["system:masters"] });
+  const path = "/api/v1/namespaces/default/configmaps";
+  const metadata = { name: "a", labels: { l: null } };
+  const made = await ask("POST", path, { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: null, b: "b" } });
+  expect(made.body).toMatchObject({ data: { a: "", b: "b" }, metadata: { labels: { l: "" } } });
+  // In a merge patch it removes the key.
+  expect((await ask("PATCH", `${path}/a`, { data: { b: null } })).body.data).toEqual({ a: "" });
+  const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u" };
+  const twice = await ask("PATCH", `${path}/a`, { metadata: { ownerReferences: [owner, owner] } });
+  expect(twice.body.metadata).toMatchObject({ ownerReferences: [owner] });
+  expect(twice.warning).toContain("contains duplicate entries after mutating admission happens; API server dedups");
+});

@@ -113,12 +113,12 @@ async function decideCreate(
   if (create === undefined) throw notFound(definition, request.name);
   const { object, managedFields } = create();
   setSystemFields(context, definition, object, attributes.namespace);
-  dedupeOwnerReferences(object, warnings);
+  if (!isPatch(served)) dedupeOwnerReferences(object, warnings, "request");
   if (hasStatus(definition) && strategy.createsStatus !== true) delete object["status"];
   setManagers(object.metadata, managedFields ?? managersOf(context, served, options, undefined, object));
   const admission = admissionOf(context, served, options, object, undefined);
   await admit(context, admission);
-  dedupeOwnerReferences(object, warnings);
+  dedupeOwnerReferences(object, warnings, "admitted");
   const write = strategyContext(context, served, options);
   strategy.prepareForCreate?.(object, write);
   if (strategy.tracksGeneration === true || definition.custom) object.metadata.generation = 1;
@@ -143,12 +143,12 @@ async function decideUpdate(
   checkUpdatePreconditions(definition, changed, old, request.needsResourceVersion);
   const object = withOthersPartsOf(old, changed, definition, attributes.subresource);
   keepSystemFields(object, old);
-  dedupeOwnerReferences(object, warnings);
+  if (!isPatch(served)) dedupeOwnerReferences(object, warnings, "request");
   setManagers(object.metadata, managedFields ?? managersOf(context, served, options, old, object));
   const admission = admissionOf(context, served, options, admitted?.object ?? object, admitted?.show(old) ?? old);
   await admit(context, admission);
   admitted?.take(object);
-  dedupeOwnerReferences(object, warnings);
+  dedupeOwnerReferences(object, warnings, "admitted");
   const write = strategyContext(context, served, options);
   strategy.prepareForUpdate?.(object, old, write);
   if (attributes.subresource !== "status") updateGeneration(definition, object, old);
@@ -159,6 +159,11 @@ async function decideUpdate(
   const next = await view.toStored(object);
   const outcome = isUnchanged(next, current) ? "keep" : next;
   return { outcome, created: false, stillHolds: () => stillHolds(context, admission) };
+}
+
+/** Upstream looks for repeated owner references in what a patch made only after admission. */
+function isPatch({ attributes }: ServedRequest): boolean {
+  return attributes.verb === "patch";
 }
 
 function admissionOf(

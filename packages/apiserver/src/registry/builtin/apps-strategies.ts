@@ -63,7 +63,8 @@ function workloadErrors(workload: UnstructuredObject): readonly FieldError[] {
       field: "spec.template.spec.restartPolicy",
       message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Always"`,
     });
-  for (const field of ["replicas", "minReadySeconds", "revisionHistoryLimit"]) {
+  const counts = ["replicas", "minReadySeconds", ...(workload.kind === "StatefulSet" ? [] : ["revisionHistoryLimit"])];
+  for (const field of counts) {
     const value = valueAt(workload, "spec", field);
     if (typeof value === "number" && value < 0)
       errors.push(invalidValue(`spec.${field}`, value, "must be greater than or equal to 0"));

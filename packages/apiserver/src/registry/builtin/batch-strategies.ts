@@ -8,6 +8,7 @@ import type { StrategyTable } from "./kind-strategy.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 import { setCronJobDefaults, setJobDefaults } from "./workload-defaults.ts";
 
+const zoneProblem = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
 const maxCronJobName = 52;
 
 function prepareJob(job: UnstructuredObject): void {
@@ -79,6 +80,7 @@ function validateCronJob(cronJob: UnstructuredObject): readonly FieldError[] {
   ];
   const schedule = stringAt(cronJob, "spec", "schedule");
   if (schedule === "") errors.push(required("spec.schedule"));
+  else if (schedule.includes("TZ")) errors.push(invalidValue("spec.schedule", schedule, zoneProblem));
   else if (!schedule.startsWith("@") && schedule.trim().split(/\s+/).length !== 5) {
     errors.push(
       invalidValue(

@@ -28,6 +28,7 @@ import {
 } from "./other-defaults.ts";
 import { setPodTemplateDefaults } from "./pod-defaults.ts";
 import { podStrategy } from "./pod-strategy.ts";
+import { podSpecErrors } from "./pod-validation.ts";
 import { serviceStrategy } from "./service-strategy.ts";
 import { setReplicationControllerDefaults } from "./workload-defaults.ts";
 
@@ -194,8 +195,15 @@ function namespaceHasFinalizers(namespace: UnstructuredObject): boolean {
 export const coreStrategies: StrategyTable = {
   "/Pod": podStrategy,
   "/Service": serviceStrategy,
-  "/PodTemplate": { defaults: (object) => setPodTemplateDefaults(ensureObject(object, "template")) },
-  "/ReplicationController": { defaults: setReplicationControllerDefaults, defaultPropagation: "Orphan" },
+  "/PodTemplate": {
+    defaults: (object) => setPodTemplateDefaults(ensureObject(object, "template")),
+    validate: (template) => podSpecErrors(objectAt(template, "template", "spec"), "template.spec"),
+  },
+  "/ReplicationController": {
+    defaults: setReplicationControllerDefaults,
+    validate: (controller) => podSpecErrors(objectAt(controller, "spec", "template", "spec"), "spec.template.spec"),
+    defaultPropagation: "Orphan",
+  },
   "/ConfigMap": { validate: validateConfigMap },
   "/Secret": { defaults: setSecretDefaults, validate: validateSecret },
   "/Namespace": {

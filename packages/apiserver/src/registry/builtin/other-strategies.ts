@@ -1,9 +1,9 @@
 /** Kinds outside the core, apps, batch and RBAC groups. */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { certificateStrategy } from "./certificate-strategy.ts";
-import { forbidden, invalidValue, required } from "../field-errors.ts";
-import { objectAt, objectsAt, sameJson, textOf, valueAt } from "../json-fields.ts";
-import { quantityNanos } from "./canonical-quantity.ts";
+import { forbidden, invalidValue } from "../field-errors.ts";
+import { objectAt, sameJson, valueAt } from "../json-fields.ts";
+import { validateAutoscaler } from "./autoscaler-validation.ts";
 import { requirementErrors, resourceAmountErrors } from "./resource-validation.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
 import {
@@ -54,36 +54,6 @@ function validateRuntimeClass(runtimeClass: UnstructuredObject): readonly FieldE
 
 function validateStorageCapacity({ capacity }: UnstructuredObject): readonly FieldError[] {
   return capacity === undefined ? [] : resourceAmountErrors("storage", capacity, "capacity");
-}
-
-/** Where a metric of each type has its target. */
-const metricFields = ["object", "pods", "resource", "containerResource", "external"];
-
-function targetErrors(autoscaler: UnstructuredObject): readonly FieldError[] {
-  return objectsAt(autoscaler, "spec", "metrics").flatMap((metric, index) =>
-    metricFields.flatMap((source) => {
-      const target = objectAt(metric, source, "target");
-      return ["value", "averageValue"]
-        .filter((field) => target[field] !== undefined && (quantityNanos(textOf(target[field])) ?? 0n) <= 0n)
-        .map((field) =>
-          invalidValue(`spec.metrics[${index}].${source}.target.${field}`, target[field], "must be positive"),
-        );
-    }),
-  );
-}
-
-function validateAutoscaler(autoscaler: UnstructuredObject): readonly FieldError[] {
-  return [...replicaErrors(autoscaler), ...targetErrors(autoscaler)];
-}
-
-function replicaErrors(autoscaler: UnstructuredObject): readonly FieldError[] {
-  const { minReplicas, maxReplicas } = objectAt(autoscaler, "spec");
-  if (typeof maxReplicas !== "number") return [required("spec.maxReplicas")];
-  if (maxReplicas < 1) return [invalidValue("spec.maxReplicas", maxReplicas, "must be greater than 0")];
-  if (typeof minReplicas === "number" && maxReplicas < minReplicas) {
-    return [invalidValue("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`")];
-  }
-  return [];
 }
 
 export const otherStrategies: StrategyTable = {

@@ -25,6 +25,8 @@ export function setPodDefaults(pod: JsonObject): void {
   for (const container of [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")])
     setRequestsFromLimits(container);
   fillDefaults(spec, { enableServiceLinks: true });
+  // A template keeps what is written, with a warning.
+  if (Number(spec["terminationGracePeriodSeconds"]) < 0) spec["terminationGracePeriodSeconds"] = 1;
   if (spec["hostNetwork"] === true) setHostPorts(spec);
 }
 

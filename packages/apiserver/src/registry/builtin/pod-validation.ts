@@ -87,9 +87,6 @@ function choiceErrors(spec: JsonObject, at: string): readonly FieldError[] {
   const dnsPolicy = stringAt(spec, "dnsPolicy");
   if (dnsPolicy !== "" && !dnsPolicies.includes(dnsPolicy))
     errors.push(notSupported(`${at}.dnsPolicy`, dnsPolicy, dnsPolicies));
-  const grace = spec["terminationGracePeriodSeconds"];
-  if (typeof grace === "number" && grace < 0)
-    errors.push(invalidValue(`${at}.terminationGracePeriodSeconds`, grace, "must be greater than or equal to 0"));
   return errors;
 }
 

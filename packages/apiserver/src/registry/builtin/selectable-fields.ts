@@ -47,7 +47,6 @@ const table: Readonly<Record<string, Selectable>> = lookupTable({
   "/Pod": podFields,
   "/Node": { "spec.unschedulable": field("spec.unschedulable", "false") },
   "/ReplicationController": { "status.replicas": field("status.replicas", "0") },
-  "apps/ReplicaSet": { "status.replicas": field("status.replicas", "0") },
   "/Event": coreEventFields,
   "events.k8s.io/Event": eventFields,
   "/Namespace": texts("status.phase"),

@@ -8,6 +8,7 @@ import { batchStrategies } from "./batch-strategies.ts";
 import { coreStrategies } from "./core-strategies.ts";
 import { encodeAsGo } from "./go-encoding.ts";
 import { ensureObject, type JsonObject } from "../json-fields.ts";
+import { warningsFor } from "./kind-warnings.ts";
 import type { KindStrategy } from "./kind-strategy.ts";
 import { otherStrategies } from "./other-strategies.ts";
 import { rbacStrategies } from "./rbac-strategies.ts";
@@ -46,6 +47,7 @@ const byKind: Readonly<Record<string, KindStrategy>> = lookupTable({
 /** `component` is the OpenAPI component of the kind, by which objects get the traces of Go's encoding. */
 export function strategyFor(group: string, version: string, kind: string, component: string | undefined): Strategy {
   const own = byKind[`${group}/${kind}`] ?? {};
+  const warnings = warningsFor(group, kind);
   const { defaults, ...rest } = own;
   const hasStatus = component !== undefined && openApiSchemas()[component]?.properties?.["status"] !== undefined;
   return {
@@ -54,6 +56,7 @@ export function strategyFor(group: string, version: string, kind: string, compon
     allowsCreateOnUpdate: createdByUpdate.has(kind),
     allowsUnconditionalUpdate: !needsResourceVersion.has(kind),
     returnsDeletedObject: answersDeleted.has(kind),
+    ...(warnings === undefined ? {} : { warnings }),
     ...rest,
     setDefaults(object: UnstructuredObject): void {
       const json: JsonObject = object as unknown as JsonObject;

@@ -1,0 +1,54 @@
+/** Updates of Services, each as a kube-apiserver answered it. */
+import { expect, test } from "vitest";
+import { serviceIpAllocator } from "../../admission/service-ip-allocator.ts";
+import { asking, startServer } from "../../assembly/server.fixture.ts";
+
+interface Answer {
+  readonly message?: string;
+  readonly spec: { readonly clusterIP?: string; readonly clusterIPs?: readonly string[]; readonly ports?: unknown };
+}
+
+const path = "/api/v1/namespaces/default/services";
+
+async function start(name: string, spec: object) {
+  const { server } = startServer({ admission: [serviceIpAllocator("10.0.0.0/24")] });
+  const ask = asking<Answer>(server, { username: "admin", groups: ["system:masters"] });
+  const service = { apiVersion: "v1", kind: "Service", metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } };
+  expect((await ask("POST", path, service)).code).toBe(201);
+  return async (change: object) => (await ask("PATCH", `${path}/${name}`, { spec: change })).body;
+}
+
+const refusal = (of: string): string => `Service "a" is invalid: ${of}`;
+
+test.each([
+  [{ clusterIP: "10.0.0.78" }, 'spec.clusterIPs[0]: Invalid value: ["10.0.0.78"]: may not change once set'],
+  [{ clusterIP: "None" }, 'spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set'],
+  [{ clusterIPs: ["10.0.0.79"] }, 'spec.clusterIPs: Invalid value: ["10.0.0.79"]: first value must match `clusterIP`'],
+  [
+    { ipFamilies: ["IPv6"] },
+    'spec.clusterIPs[0]: Invalid value: "10.0.0.77": expected an IPv6 value as indicated by `ipFamilies[0]`',
+  ],
+  [
+    { ipFamilyPolicy: "RequireDualStack" },
+    'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
+  ],
+])("the addresses of a Service do not become %j", async (change, why) => {
+  const patch = await start("a", { clusterIP: "10.0.0.77" });
+  expect((await patch(change)).message).toBe(refusal(why));
+});
+
+test.each([{ clusterIP: null }, { clusterIP: "" }, { clusterIPs: [] }, { clusterIP: null, clusterIPs: null }])(
+  "an update to %j keeps the addresses that were allocated",
+  async (change) => {
+    const patch = await start("a", { clusterIP: "10.0.0.77" });
+    expect((await patch(change)).spec).toMatchObject({ clusterIP: "10.0.0.77", clusterIPs: ["10.0.0.77"] });
+  },
+);
+
+test("a Service that is exposed no longer loses its node ports, but takes no new one", async () => {
+  const patch = await start("a", { type: "NodePort", ports: [{ port: 80, nodePort: 30_777 }] });
+  const spec = { type: "ClusterIP", externalTrafficPolicy: null };
+  const other = await patch({ ...spec, ports: [{ port: 80, nodePort: 30_778 }] });
+  expect(other.message).toBe(refusal("spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"));
+  expect((await patch(spec)).spec.ports).toEqual([{ port: 80, protocol: "TCP", targetPort: 80 }]);
+});

@@ -25,4 +25,7 @@ test("docs/compared.md has the numbers of today", () => {
   expect(page).toContain(`**${linesOf("candy/candy.ts")}** lines`);
   const [operator, main] = [linesOf("../bench/widget-operator/widget.ts"), linesOf("../bench/widget-operator/main.ts")];
   expect(page).toContain(`**${operator + main}**: ${operator} with types, CRD and role, and ${main} of \`main\``);
+  const bench = readFileSync(`${root}../bench/README.md`, "utf8");
+  expect(bench).toContain(`an ordinary operator (${operator + main} lines with its kind;`);
+  expect(bench).toMatch(new RegExp(`W7 lines with the kind +\\| \\*\\*${operator + main}\\*\\* `));
 });

@@ -19,7 +19,7 @@ interface Claim {
 /** The rows of the tables: number, feature, mark, text, page, test. */
 const claims: readonly Claim[] = readFileSync(`${root}docs/frameworks.md`, "utf8")
   .split("\n")
-  .filter((line) => /^\|\s+\d+b?\s/.test(line))
+  .filter((line) => /^\|\s+\d+[a-d]?\s/.test(line))
   .map((line) => line.split(" | ").map((cell) => cell.replace(/^\||\|$/g, "").trim()))
   .map(([number = "", feature = "", mark = "", , page = "", tested = ""]) => ({
     ...{ number, feature, mark },

@@ -35,8 +35,9 @@ function unbound(name: string): PersistentVolumeClaim {
 
 /** Pods with the claim of the store do not start any more. */
 async function unbind(world: World): Promise<void> {
+  // Pods that have ended keep their claim; this volume is lost all the same, and at once.
+  await world.patch(PersistentVolumeClaim, "vault", { metadata: { finalizers: null } });
   await world.delete(PersistentVolumeClaim, "vault");
-  await world.run(seconds(1));
   await world.apply(unbound("vault"));
 }
 

@@ -7,6 +7,7 @@ export type {
   Desired,
   Finalized,
   ObjectsByKind,
+  KindsByName,
   OwnedKinds,
   OwnedObjects,
   PureForm,
@@ -22,6 +23,7 @@ export type {
   Selection,
   WatchDefinition,
 } from "./controller/watch-definition.ts";
+export type { OwnedKind, OwnedSelection } from "./controller/owned-selection.ts";
 export type { ControllerDefinition } from "./controller/controller-definition.ts";
 export type {
   ActionHandlers,

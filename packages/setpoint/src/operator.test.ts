@@ -85,6 +85,15 @@ test("two controllers of one name, or of one field manager, are refused where th
   expect(() => defineOperator({ name: "candy", controllers: sharing })).toThrow('have the fieldManager "sweets"');
 });
 
+test("an owned part of a kind gives the same permissions as the whole kind", () => {
+  const selecting = controller(Candy, {
+    owns: { wrappers: { kind: ConfigMap, labelSelector: "app=candy" } },
+    desired: () => ({ children: [] }),
+  });
+  const whole = defineOperator({ name: "candy", controllers: [candies] });
+  expect(defineOperator({ name: "candy", controllers: [selecting] }).rules).toEqual(whole.rules);
+});
+
 test("an owned kind that is only created gets no permission to change or delete it", () => {
   const writes = new Map([[ConfigMap, ["create"] as const]]);
   const { rules } = defineOperator({ name: "candy", controllers: [candies], writes });

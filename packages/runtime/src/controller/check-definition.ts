@@ -2,7 +2,7 @@
  * Refuses controllers that cannot do what their author wants, where they are declared and in the author's
  * words.
  */
-import { SetpointError } from "@setpoint/apimachinery";
+import { messageOf, parseLabelSelector, SetpointError } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import { errControllerInvalid } from "../errors.ts";
 import { checkCount, checkMs } from "./check-number.ts";
@@ -43,7 +43,7 @@ function checkLimits(where: string, { limits = {} }: ControllerDefinition): void
     checkCount(where, "limits.idleRunsPerMinute", idleRunsPerMinute);
 }
 
-function checkKinds(where: string, { kind, owns, watches, select }: ControllerDefinition): void {
+function checkKinds(where: string, { kind, owns, ownedSelections = [], watches, select }: ControllerDefinition): void {
   const isOwned = (wanted: KindRef): boolean => owns.some((each) => isSameKind(each, wanted));
   for (const [index, each] of owns.entries()) {
     if (each === undefined) refuse(where, "`owns` has an undefined entry; is a module imported in a circle?");
@@ -73,7 +73,16 @@ function checkKinds(where: string, { kind, owns, watches, select }: ControllerDe
         `it watches its own kind ${of.kind} by another selection; a kind is cached once for a controller, so leave the selection to \`select\``,
       );
   }
+  for (const { kind: owned, labelSelector } of ownedSelections) checkSelector(where, owned, labelSelector);
   checkSameVersion(where, [kind, ...owns, ...watches.map(({ of }) => of)]);
+}
+
+function checkSelector(where: string, { kind }: KindRef, labelSelector: string): void {
+  try {
+    parseLabelSelector(labelSelector);
+  } catch (error) {
+    refuse(where, `the labelSelector "${labelSelector}" of ${kind} cannot be read: ${messageOf(error)}`);
+  }
 }
 
 /** Two versions of a kind are two caches of the same objects that tell of a change at different times. */

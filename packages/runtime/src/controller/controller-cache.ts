@@ -6,6 +6,7 @@ import { ownerIndex, type Store, storeKey } from "../cache/store.ts";
 import { errNamespaceMissing, errNotDeclared } from "../errors.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import { isSameKind } from "./same-kind.ts";
+import { ownedSelectorOf } from "./owned-selection.ts";
 import type { CacheListOptions, CacheReader, ListFilter, Selection } from "./watch-definition.ts";
 
 /** A server sends a bookmark about once a minute, and a silent stream is replaced after two and a half. */
@@ -30,6 +31,7 @@ export class ControllerCache implements CacheReader {
   constructor(definition: ControllerDefinition, factory: InformerFactory, namespaces: readonly string[] | undefined) {
     this.#controller = definition.name;
     const declare = (kind: KindRef, { labelSelector, fieldSelector }: Selection): void => {
+      if (this.#find(kind) !== undefined) return;
       const selection = {
         ...(labelSelector === undefined ? {} : { labelSelector }),
         ...(fieldSelector === undefined ? {} : { fieldSelector }),
@@ -37,10 +39,10 @@ export class ControllerCache implements CacheReader {
       const places =
         kind.namespaced && namespaces !== undefined ? namespaces.map((namespace) => ({ namespace })) : [{}];
       const informers = places.map((place) => factory.informer(kind, { ...selection, ...place }));
-      if (this.#find(kind) === undefined) this.#kinds.push({ kind, informers });
+      this.#kinds.push({ kind, informers });
     };
     declare(definition.kind, definition.select);
-    for (const kind of definition.owns) declare(kind, {});
+    for (const kind of definition.owns) declare(kind, ownedPart(definition, kind));
     for (const watch of definition.watches) declare(watch.of, watch);
   }
 
@@ -161,6 +163,12 @@ export class ControllerCache implements CacheReader {
     if (first !== undefined && informers.length === 1) return read(first.store);
     return informers.flatMap(({ store }) => read(store));
   }
+}
+
+/** What the controller owns of the kind, for a watch that shows no more. */
+function ownedPart({ ownedSelections }: ControllerDefinition, kind: KindRef): Selection {
+  const labelSelector = ownedSelectorOf(ownedSelections, kind);
+  return labelSelector === undefined ? {} : { labelSelector };
 }
 
 /** Part of a path; one that an author has written and nobody can decode is itself. */

@@ -6,6 +6,7 @@ import type { ObjectMetrics } from "./object-metrics.ts";
 import type { WriteLimits } from "./write-limits.ts";
 import type { Priority } from "../queue/priority.ts";
 import type { RateLimit } from "../queue/rate-limiter.ts";
+import type { OwnedSelection } from "./owned-selection.ts";
 import type { PureForm } from "./pure-form.ts";
 import type { Result } from "./result.ts";
 import type { StepMemory } from "./step-memory.ts";
@@ -28,6 +29,8 @@ export interface ControllerDefinition {
   readonly kind: KindRef;
   readonly select: Selection;
   readonly owns: readonly KindRef[];
+  /** Those of the owned kinds that are owned in part. */
+  readonly ownedSelections?: readonly OwnedSelection[];
   readonly watches: readonly WatchDefinition[];
   /** How many keys are reconciled at the same time. */
   readonly concurrency: number;

@@ -10,7 +10,8 @@ import type { RateLimit } from "../queue/rate-limiter.ts";
 import type { Result } from "./result.ts";
 import type { Step } from "./step.ts";
 import type { Daemon } from "./daemon.ts";
-import type { RelatedSelector, Desired, Finalized, OwnedKinds, OwnedObjects } from "./pure-form.ts";
+import type { OwnedKind } from "./owned-selection.ts";
+import type { RelatedSelector, Desired, Finalized, KindsByName, OwnedKinds, OwnedObjects } from "./pure-form.ts";
 import type { Source } from "./source.ts";
 import type { CacheReader, Selection, WatchDefinition } from "./watch-definition.ts";
 
@@ -100,8 +101,11 @@ export interface ControllerOptions<T extends KubeObject> {
 
 /** The plain form: a function with a context. */
 export interface ReconcileOptions<T extends KubeObject> extends ControllerOptions<T> {
-  /** Kinds whose objects this controller creates. A change of one enqueues its owner. */
-  readonly owns?: readonly KindRef[] | OwnedKinds;
+  /**
+   * Kinds whose objects this controller creates. A change of one enqueues its owner. `{ kind: Secret,
+   * labelSelector: "app=shop" }` owns a part of a kind: only that part is watched and cached.
+   */
+  readonly owns?: readonly OwnedKind[] | OwnedKinds;
   reconcile(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<Result | void>;
   readonly desired?: undefined;
   readonly plan?: undefined;
@@ -111,7 +115,7 @@ export interface ReconcileOptions<T extends KubeObject> extends ControllerOption
 export interface DesiredOptions<
   T extends KubeObject,
   O extends OwnedKinds,
-  R extends OwnedKinds = OwnedKinds,
+  R extends KindsByName = KindsByName,
 > extends ControllerOptions<T> {
   readonly reconcile?: undefined;
   readonly plan?: undefined;
@@ -165,7 +169,7 @@ export interface StepFacts {
 export interface PlannedOptions<T extends KubeObject, S, A extends object> extends ControllerOptions<T> {
   readonly reconcile?: undefined;
   readonly desired?: undefined;
-  readonly owns?: readonly KindRef[] | OwnedKinds;
+  readonly owns?: readonly OwnedKind[] | OwnedKinds;
   /** Everything that the plan needs to know, in one snapshot. */
   observe(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<S> | S;
   /** Pure. `nowMs` is the clock's time in milliseconds since the epoch. */

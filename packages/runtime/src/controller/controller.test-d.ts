@@ -59,6 +59,19 @@ controller(Box, {
   },
 });
 
+// A part of a kind, by label.
+controller(Box, {
+  owns: { secrets: { kind: Secret, labelSelector: "app=box" } },
+  desired: (_box, { secrets }) => {
+    expectTypeOf(secrets[0]?.data).toEqualTypeOf<Readonly<Record<string, string>> | undefined>();
+    return { children: [] };
+  },
+});
+controller(Box, { owns: [{ kind: Secret, labelSelector: "app=box" }, Box], reconcile: async () => {} });
+
+// @ts-expect-error: a part of a kind needs its selector
+controller(Box, { owns: [{ kind: Secret }], reconcile: async () => {} });
+
 // @ts-expect-error: the plan names an action that nobody performs
 controller(Box, { observe: () => ({ size: 1 }), plan, actions: { grow: async () => {} } });
 

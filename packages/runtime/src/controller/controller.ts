@@ -7,9 +7,10 @@ import { alwaysWakes } from "./always-wakes.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { isWorthARun } from "./predicate.ts";
 import { withFieldHandlers } from "./with-field-handlers.ts";
-import type { PureForm, OwnedKinds } from "./pure-form.ts";
+import type { KindsByName, PureForm, OwnedKinds } from "./pure-form.ts";
 import { pureFormOf, reconcilePure } from "./reconcile-desired.ts";
 import { reconcilePlanned } from "./reconcile-planned.ts";
+import { kindOf, selectionsOf, type OwnedKind } from "./owned-selection.ts";
 import type { CacheReader, Selection, WatchDefinition } from "./watch-definition.ts";
 
 /** Keys reconciled at the same time unless the author says otherwise: enough to hide the server's latency. */
@@ -25,18 +26,23 @@ export function controller<
   S = unknown,
   A extends object = object,
   const O extends OwnedKinds = OwnedKinds,
-  const R extends OwnedKinds = OwnedKinds,
+  const R extends KindsByName = KindsByName,
 >(
   kind: KindRef<T>,
   options: PlannedOptions<T, S, A> | DesiredOptions<T, O, R> | ReconcileOptions<T>,
 ): ControllerDefinition {
   const name = options.name ?? kind.kind.toLowerCase();
-  const owns = options.owns ?? [];
-  if (options.desired !== undefined) return pureController(kind, pureFormOf(options), options);
+  // Object.values of an array is the array's elements.
+  const owned: readonly OwnedKind[] = Object.values(options.owns ?? []);
+  const ownedSelections = selectionsOf(owned);
+  if (options.desired !== undefined) {
+    const form = pureFormOf(options);
+    return checkDefinition({ ...pureController(kind, form, options), ownedSelections });
+  }
   return checkDefinition({
     ...common(kind, name, options),
-    // Object.values of an array is the array's elements.
-    owns: Object.values(owns),
+    owns: owned.map(kindOf),
+    ownedSelections,
     reconcile: withFieldHandlers(name, kind, options.fields, reconcileOf(kind, options)),
   });
 }

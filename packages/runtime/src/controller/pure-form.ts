@@ -2,14 +2,18 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { ChildUpdate, ConditionInit } from "./reconcile-context.ts";
+import type { OwnedKind } from "./owned-selection.ts";
 import type { CacheReader } from "./watch-definition.ts";
 
+/** Kinds by name. */
+export type KindsByName = Readonly<Record<string, KindRef>>;
+
 /** Kinds by the name under which `desired` gets their objects. */
-export type OwnedKinds = Readonly<Record<string, KindRef>>;
+export type OwnedKinds = Readonly<Record<string, OwnedKind>>;
 
 /** The objects of owned kinds, under the same names. */
 export type OwnedObjects<O extends OwnedKinds> = {
-  readonly [Name in keyof O]: O[Name] extends KindRef<infer T> ? readonly Stored<T>[] : never;
+  readonly [Name in keyof O]: O[Name] extends OwnedKind<infer T> ? readonly Stored<T>[] : never;
 };
 
 /** What should be there. */
@@ -53,8 +57,8 @@ type Answer<T> = T | Promise<T>;
 
 /** Metacontroller's contract: `sync`, `finalize`, `customize`. */
 export interface PureForm {
-  readonly owns: OwnedKinds;
-  readonly related: OwnedKinds;
+  readonly owns: KindsByName;
+  readonly related: KindsByName;
   sync(this: void, asked: Asked): Answer<Desired>;
   /** Asked instead of `sync` once the object is being deleted; its presence is what adds a finalizer. */
   finalize?(this: void, asked: Asked): Answer<Finalized>;
@@ -69,6 +73,9 @@ export interface PureForm {
 }
 
 /** The children of an object by kind, as the cache shows them. */
-export function ownedByKind(kinds: OwnedKinds, owned: (kind: KindRef) => readonly Stored<KubeObject>[]): ObjectsByKind {
+export function ownedByKind(
+  kinds: KindsByName,
+  owned: (kind: KindRef) => readonly Stored<KubeObject>[],
+): ObjectsByKind {
   return Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, owned(kind)]));
 }

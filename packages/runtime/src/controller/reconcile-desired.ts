@@ -8,9 +8,11 @@ import {
   type ObjectsByKind,
   type PureForm,
   type Desired,
+  type KindsByName,
   type OwnedKinds,
   type OwnedObjects,
 } from "./pure-form.ts";
+import { kindOf } from "./owned-selection.ts";
 import type { ReconcileContext } from "./reconcile-context.ts";
 import { awaitChange, requeueAfter, type Result } from "./result.ts";
 import { RelatedObjects } from "./related-objects.ts";
@@ -91,18 +93,18 @@ function isSame(a: ObjectsByKind, b: ObjectsByKind): boolean {
 }
 
 /** The pure form of a function in this process. */
-export function pureFormOf<T extends KubeObject>(options: DesiredOptions<T, OwnedKinds, OwnedKinds>): PureForm {
+export function pureFormOf<T extends KubeObject>(options: DesiredOptions<T, OwnedKinds, KindsByName>): PureForm {
   const { owns = {}, related = {}, desired, finalize, customize } = options;
   // The objects and kinds are those of the options by construction.
-  type Typed = [Stored<T>, OwnedObjects<OwnedKinds>, Asked["cache"], OwnedObjects<OwnedKinds>];
+  type Typed = [Stored<T>, OwnedObjects<OwnedKinds>, Asked["cache"], OwnedObjects<KindsByName>];
   const typed = (asked: Asked): Typed => [
     asked.object as Stored<T>,
     asked.owned as OwnedObjects<OwnedKinds>,
     asked.cache,
-    asked.related as OwnedObjects<OwnedKinds>,
+    asked.related as OwnedObjects<KindsByName>,
   ];
   return {
-    owns,
+    owns: Object.fromEntries(Object.entries(owns).map(([name, each]) => [name, kindOf(each)])),
     related,
     sync: (asked) => desired(...typed(asked)),
     ...(finalize === undefined ? {} : { finalize: (asked) => finalize(...typed(asked)) }),

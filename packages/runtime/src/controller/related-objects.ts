@@ -2,7 +2,7 @@
 import { SetpointError, type KubeObject, type NamespacedName } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import { errControllerInvalid } from "../errors.ts";
-import type { ObjectsByKind, OwnedKinds, RelatedSelector } from "./pure-form.ts";
+import type { ObjectsByKind, KindsByName, RelatedSelector } from "./pure-form.ts";
 import type { ReconcileContext } from "./reconcile-context.ts";
 import type { CacheReader, WatchDefinition } from "./watch-definition.ts";
 
@@ -25,12 +25,12 @@ const sweepMin = 64;
  */
 export class RelatedObjects {
   readonly #kind: KindRef;
-  readonly #kinds: OwnedKinds;
+  readonly #kinds: KindsByName;
   /** By UID; of objects that depend on none there is nothing. */
   readonly #selectors = new Map<string, Dependence>();
   #sweepAt = sweepMin;
 
-  constructor(kind: KindRef, kinds: OwnedKinds) {
+  constructor(kind: KindRef, kinds: KindsByName) {
     this.#kind = kind;
     this.#kinds = kinds;
   }

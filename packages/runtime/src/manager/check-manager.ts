@@ -2,6 +2,7 @@
 import { SetpointError } from "@setpoint/apimachinery";
 import { errControllerInvalid } from "../errors.ts";
 import type { KindCacheOptions } from "../cache/cache-options.ts";
+import { ownedSelectorOf } from "../controller/owned-selection.ts";
 import { isSameKind } from "../controller/same-kind.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import type { ManagerOptions } from "./manager-options.ts";
@@ -48,9 +49,12 @@ function checkFieldManagers(doing: string, controllers: readonly ControllerDefin
 /** What a cache does not show would be made again and again, and never deleted. */
 function checkOwnedKinds(doing: string, options: ManagerOptions): void {
   const entries = options.caches?.kinds ?? [];
-  for (const { name, owns } of options.controllers)
+  for (const { name, owns, ownedSelections } of options.controllers)
     for (const kind of owns) {
-      const settings = entries.filter((each) => isSameKind(each.kind, kind)).map(partialSetting);
+      // A controller's own selection goes before that of the cache.
+      const isSelected = ownedSelectorOf(ownedSelections, kind) !== undefined;
+      const same = entries.filter((each) => isSameKind(each.kind, kind));
+      const settings = same.map((each) => partialSetting(each, isSelected));
       const setting = settings.findLast((each) => each !== undefined);
       if (setting !== undefined)
         refuse(
@@ -60,9 +64,9 @@ function checkOwnedKinds(doing: string, options: ManagerOptions): void {
     }
 }
 
-function partialSetting(entry: KindCacheOptions): string | undefined {
+function partialSetting(entry: KindCacheOptions, isSelected: boolean): string | undefined {
   const { labelSelector, fieldSelector, metadataOnly, transform } = entry;
-  if (labelSelector !== undefined) return "labelSelector";
+  if (labelSelector !== undefined && !isSelected) return "labelSelector";
   if (fieldSelector !== undefined) return "fieldSelector";
   if (metadataOnly === true) return "metadataOnly";
   return transform === undefined ? undefined : "transform";

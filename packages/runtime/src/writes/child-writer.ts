@@ -19,6 +19,7 @@ import { withoutForeignItems } from "../objects/foreign-items.ts";
 import { isOtherUid } from "./other-uid.ts";
 import { assertOurs, keyOf, nameOf, namespaceOf, placed, type Parent } from "./place-child.ts";
 import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions } from "../controller/reconcile-context.ts";
+import { assertSelected } from "../controller/owned-selection.ts";
 import type { WritePorts } from "./write-ports.ts";
 import type { RunReader } from "./run-reader.ts";
 import type { PlannedWrite } from "./write-guard.ts";
@@ -56,6 +57,7 @@ export class ChildWriter {
     // A kind's objects have the type of the kind.
     const kind = cache.ofObject(child).kind as KindRef<T>;
     const isOwned = options.owner ?? true;
+    assertSelected(definition.name, definition.ownedSelections, kind, child);
     const wanted = withAppliedMark(placed(kind, child, isOwned, this.#parent), definition.fieldManager);
     const present = this.#reader.get(kind, nameOf(wanted), wanted.metadata.namespace);
     if (present !== undefined && isOwned) assertOurs("apply", present, this.#parent);
@@ -150,6 +152,7 @@ export class ChildWriter {
     const { cache, client, definition, signal, writes } = this.#ports;
     const kind = cache.ofObject(child).kind as KindRef<T>;
     requireName(child);
+    assertSelected(definition.name, definition.ownedSelections, kind, child);
     const object = placed(kind, child, owner, this.#parent);
     const send = (): Promise<Stored<T>> =>
       client.create<T>(kind, object, { fieldManager: definition.fieldManager, signal });

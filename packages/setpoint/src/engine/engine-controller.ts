@@ -13,7 +13,7 @@ import {
   type ControllerDefinition,
   type ControllerOptions,
   type Finalized,
-  type OwnedKinds,
+  type KindsByName,
   type ReconcileContext,
   type Result,
 } from "@setpoint/runtime";
@@ -84,7 +84,7 @@ interface Engine {
   readonly name: string;
   readonly run: EngineRun;
   readonly programs: Programs;
-  readonly owns: OwnedKinds;
+  readonly owns: KindsByName;
 }
 
 function newMemory(clock: Clock): AnswerMemory<Finalized> {
@@ -203,7 +203,7 @@ function ownedBy({ owns }: Engine, { children }: ReconcileContext): readonly Sto
   return Object.values(owns).flatMap((kind) => children.list(kind));
 }
 
-function byName(kinds: readonly KindRef[]): OwnedKinds {
+function byName(kinds: readonly KindRef[]): KindsByName {
   return Object.fromEntries(kinds.map((kind) => [`${kind.kind}.${kind.group}`, kind]));
 }
 

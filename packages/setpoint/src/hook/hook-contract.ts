@@ -8,7 +8,7 @@ import {
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
-import type { Finalized, ObjectsByKind, OwnedKinds, RelatedSelector } from "@setpoint/runtime";
+import type { Finalized, ObjectsByKind, KindsByName, RelatedSelector } from "@setpoint/runtime";
 
 /**
  * Objects by kind and version (`ConfigMap.v1`, `Deployment.apps/v1`), then by name; by `namespace/name` below
@@ -47,7 +47,7 @@ export interface RelatedRule {
 /** A hook answered something that it may not. */
 export const errHookAnswer = "ERR_HOOK_ANSWER";
 
-export function onWire(kinds: OwnedKinds, objects: ObjectsByKind, parent: KubeObject): ObjectsOnWire {
+export function onWire(kinds: KindsByName, objects: ObjectsByKind, parent: KubeObject): ObjectsOnWire {
   const nameOf = ({ metadata }: KubeObject): string =>
     parent.metadata.namespace === undefined && metadata.namespace !== undefined
       ? `${metadata.namespace}/${metadata.name ?? ""}`
@@ -61,7 +61,7 @@ export function onWire(kinds: OwnedKinds, objects: ObjectsByKind, parent: KubeOb
 }
 
 /** The objects of a request, by the names that a form has for their kinds. */
-export function fromWire(kinds: OwnedKinds, objects: unknown): ObjectsByKind {
+export function fromWire(kinds: KindsByName, objects: unknown): ObjectsByKind {
   const byKey = isJsonObject(objects) ? objects : {};
   return Object.fromEntries(
     Object.entries(kinds).map(([name, kind]) => {
@@ -114,7 +114,7 @@ function childOf(hook: string, child: unknown, index: number): KubeObject {
 export function parseCustomizeResponse(
   hook: string,
   answer: unknown,
-  kinds: OwnedKinds,
+  kinds: KindsByName,
 ): Readonly<Record<string, RelatedSelector>> {
   const rules = objectOf(hook, answer)["relatedResources"] ?? [];
   if (!Array.isArray(rules)) throw wrong(hook, "`relatedResources` is no list");
@@ -142,7 +142,7 @@ export function parseCustomizeResponse(
 /** The rules by which a form relates its object to others. */
 export function relatedRules(
   selectors: Readonly<Record<string, RelatedSelector>>,
-  kinds: OwnedKinds,
+  kinds: KindsByName,
 ): readonly RelatedRule[] {
   return Object.entries(selectors).flatMap(([name, { namespace, names, labels }]) => {
     const kind = kinds[name];

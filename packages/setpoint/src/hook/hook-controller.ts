@@ -8,7 +8,7 @@ import {
   type ControllerDefinition,
   type ControllerOptions,
   type Finalized,
-  type OwnedKinds,
+  type KindsByName,
   type PureForm,
 } from "@setpoint/runtime";
 import type { HookCaller } from "./hook-caller.ts";
@@ -72,6 +72,6 @@ export function hookController(options: HookControllerOptions): ControllerDefini
   return pureController<KubeObject>(kind, form, rest);
 }
 
-function named(kinds: readonly KindRef[]): OwnedKinds {
+function named(kinds: readonly KindRef[]): KindsByName {
   return Object.fromEntries(kinds.map((kind) => [`${kind.kind}.${kind.group}`, kind]));
 }

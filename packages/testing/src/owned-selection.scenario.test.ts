@@ -26,7 +26,7 @@ const logins = controller(Login, {
   },
 });
 const operator = defineOperator({ name: "logins", controllers: [logins] });
-const foreign = Secret({ name: "foreign", stringData: { password: "of somebody else" } });
+const foreign = Secret({ name: "foreign", stringData: { password: "of another user" } });
 const login = Login({ name: "shop", spec: { users: ["anna", "bert"] } });
 
 test("the cache of an owned part holds no Secret of others, and the operator needs no rights beside those derived", async () => {

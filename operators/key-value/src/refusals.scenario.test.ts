@@ -18,7 +18,7 @@ function drill(spec: object = {}): RestoreDrill {
 }
 
 const instance = { ...ordersReference, name: "nobody" };
-const source = { stored: { store: "vault", object: "nothing/here" } };
+const source = { stored: { store: "vault", object: "keyvaluestore/default/orders/uid/gone" } };
 const restore = Restore({ name: "back", spec: { instance: ordersReference, source, inPlace: {}, attempts: 1 } });
 
 const situations: readonly (readonly [string, KubeObject, KindRef, string, string])[] = [

@@ -89,7 +89,11 @@ export function member(name: string, sketch: MemberSketch = {}): SeenMember {
       conditions: [{ type: "Ready", status: (sketch.serves ?? answers) ? "True" : "False" }],
       ...(sketch.exitCode === undefined
         ? {}
-        : { containerStatuses: [{ name: "etcd", state: { terminated: ended(sketch.exitCode, sketch.exitReason) } }] }),
+        : {
+            containerStatuses: [
+              { name: "etcd", restartCount: 0, state: { terminated: ended(sketch.exitCode, sketch.exitReason) } },
+            ],
+          }),
     },
   } as unknown as Pod;
   return {

@@ -66,7 +66,7 @@ function unreachedText(pods: ReadonlyMap<string, Pod>, errors: ReadonlyMap<strin
   const [name, error] = first;
   const words = error instanceof Error ? error.message : String(error);
   const count = `${silent.length} of its pods ${silent.length === 1 ? "is" : "are"} ready`;
-  return `no member answers the operator, but their nodes report that ${count}, so the operator does not reach pods from where it runs (${name}: ${words}); run the operator in the cluster, not beside it, and let NetworkPolicies admit it`;
+  return `no member answers the operator, but their nodes report that ${count}, so the operator does not reach pods from where it runs (${name}: ${words}); run the operator in the cluster (setpoint install etcd), not beside it, and let NetworkPolicies admit it`;
 }
 
 function isReady(pod: Pod | undefined): boolean {

@@ -197,8 +197,10 @@ export class NodeModel {
     const claim = this.#informers?.informer(PersistentVolumeClaim).store.get(`${namespace}/${name}`) as
       | Stored<PersistentVolumeClaim>
       | undefined;
+    // No node mounts a claim that is being deleted.
+    if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return undefined;
     // Without a class it waits for a volume that a person makes, and here nobody does.
-    if (claim === undefined || claim.spec?.storageClassName === "") return undefined;
+    if (claim.spec?.storageClassName === "") return undefined;
     if (claim.status?.phase !== "Bound")
       void this.#try(() =>
         this.#options.client.patch(

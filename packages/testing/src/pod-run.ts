@@ -47,6 +47,8 @@ export class PodRun {
   /** They run one after another before the containers start. */
   readonly #initContainers: readonly ContainerRun[];
   readonly #startedMs: number;
+  /** They are mounted once, before the first container starts, and stay until the pod goes. */
+  #volumes: ReadonlyMap<string, SimulatedVolume> | undefined;
   #isEnding = false;
   #isEnded = false;
 
@@ -112,12 +114,12 @@ export class PodRun {
 
   #start(container: ContainerRun): void {
     if (this.#isEnding || container.program !== undefined) return;
-    const volumes = this.#ports.volumesOf(this.pod);
-    if (volumes === undefined) return this.#startSoon(container);
+    this.#volumes ??= this.#ports.volumesOf(this.pod);
+    if (this.#volumes === undefined) return this.#startSoon(container);
     container.startedMs = this.#ports.host.clock.now();
     container.state = { kind: "running" };
     this.#ports.changed();
-    const launch = this.#launch(container, volumes);
+    const launch = this.#launch(container, this.#volumes);
     const program = this.#ports.modelOf(container.image).start(launch);
     // A program may have ended before `start` returned it.
     if (container.state.kind === "running") container.program = program;

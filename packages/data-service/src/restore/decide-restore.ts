@@ -182,6 +182,10 @@ function preparing(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
       status,
       `${restore.spec.instance.kind} "${newInstance.name}" exists already; name another instance`,
     );
+  // A pod that waits for a claim which is being deleted keeps it, and never starts.
+  const isWaitingForIt = seen.transfer.state === "running" && seen.transfer.pendingSince !== undefined;
+  if (isWaitingForIt && claim?.metadata.deletionTimestamp !== undefined)
+    return failed(seen, known, "the volume with the restored data was deleted");
   // What a failed attempt has left on the claim is of no use, and the tool refuses it.
   const isBetween = known.retryAt !== undefined || seen.transfer.state === "missing";
   if (isBetween && claim?.metadata.deletionTimestamp !== undefined)

@@ -82,6 +82,7 @@ export type {
   PruneOutcome,
   ReconcileContext,
   ReconcileHost,
+  RecordedIntent,
   StatusInit,
   StepOptions,
 } from "./controller/reconcile-context.ts";

@@ -14,7 +14,7 @@ expectTypeOf<keyof ReconcileContext>().toEqualTypeOf<
   | ("signal" | "log" | "client" | "host" | "controller")
 >();
 expectTypeOf<keyof ReconcileContext["children"]>().toEqualTypeOf<"list" | "apply" | "prune">();
-expectTypeOf<keyof ReconcileContext["host"]>().toEqualTypeOf<"clock" | "random">();
+expectTypeOf<keyof ReconcileContext["host"]>().toEqualTypeOf<"clock" | "random" | "sleep">();
 expectTypeOf<keyof ReconcileContext["controller"]>().toEqualTypeOf<
   "fieldManager" | "cluster" | "outdated" | "changesOutside" | "cannotReach"
 >();
@@ -28,5 +28,7 @@ controller(Candy, {
     const { list } = children;
     expectTypeOf(list(Candy)).toEqualTypeOf<readonly (typeof candy)[]>();
     expectTypeOf(host.clock.now()).toEqualTypeOf<number>();
+    const { sleep } = host;
+    expectTypeOf(sleep(5)).toEqualTypeOf<Promise<void>>();
   },
 });

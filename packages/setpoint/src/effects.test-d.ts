@@ -15,6 +15,13 @@ controller(Candy, {
   async reconcile(_candy, { effect, step, requeueAfter }) {
     const find = async (): Promise<Order | undefined> => undefined;
     expectTypeOf(await effect("order", { find, do: async () => order })).toEqualTypeOf<Order>();
+    await effect("order", {
+      find: async (_key, { intendedSince }) => {
+        expectTypeOf(intendedSince).toEqualTypeOf<string | undefined>();
+        return undefined;
+      },
+      do: async () => order,
+    });
     expectTypeOf(await step("order", async () => order)).toEqualTypeOf<Order>();
     expectTypeOf(await step("pay", async () => {})).toEqualTypeOf<void>();
     expectTypeOf(await step("count", async () => 3 as number)).toEqualTypeOf<number>();

@@ -98,6 +98,38 @@ test("the factory sees each order once although the operator's watches are late 
   }
 });
 
+test("find learns whether an intent was recorded: not at first, and from the first attempt on", async () => {
+  const intents: (string | undefined)[] = [];
+  let attempts = 0;
+  const unsure = controller(Chocolate, {
+    ledger: true,
+    async reconcile(_chocolate, { effect, status }) {
+      const parcel = await effect("order", {
+        async find(_key, { intendedSince }) {
+          intents.push(intendedSince);
+          return attempts < 2 ? undefined : "parcel-1";
+        },
+        async do() {
+          attempts++;
+          throw new Error("the connection broke");
+        },
+      });
+      await status({ parcel });
+    },
+  });
+  await using world = await simulate({
+    seed: 1,
+    operators: [defineOperator({ name: "unsure", controllers: [unsure] })],
+  });
+  await world.apply(Chocolate({ name: "truffle", spec: { pieces: 1 } }));
+  await world.settled();
+  const [first, ...others] = intents;
+  expect(first).toBeUndefined();
+  expect(others).toHaveLength(2);
+  expect(new Set(others).size).toBe(1);
+  expect(others[0]).toMatch(/^\d{4}-\d{2}-\d{2}T/);
+});
+
 test("an object that is recreated under the old name has effects of its own", async () => {
   const factory = new Factory();
   await using world = await simulate({ seed: 1, operators: [shop(factory)] });

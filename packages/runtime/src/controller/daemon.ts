@@ -11,6 +11,8 @@ export interface DaemonContext<T extends KubeObject = KubeObject> {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: Random;
+  /** Resolves after so many milliseconds; rejects with the signal's reason when it aborts before. */
+  sleep(this: void, delayMs: number): Promise<void>;
   /** Writes check the lease; they are none of a reconcile's, so better `wake()` and let it write. */
   readonly client: Client;
   /** The object as the cache shows it now. */

@@ -63,13 +63,23 @@ export type PruneOutcome =
   | { readonly kind: "done"; readonly deleted: number }
   | { readonly kind: "postponed"; readonly reason: string };
 
+/** What is recorded of an effect that has no result yet. */
+export interface RecordedIntent {
+  /**
+   * When a run wrote down that it is about to call `do` (RFC 3339): `do` may have been called since, and may
+   * still be under way. Undefined when no run has.
+   */
+  readonly intendedSince: string | undefined;
+}
+
 /** How to execute an effect, and how to find its result again. */
 export interface Effect<R> {
   /**
    * Called before each attempt: whether the effect has happened, and its result. It must see everything that
-   * `do` has ever done under this key. If the outside API shows it late, wait here until it does.
+   * `do` has ever done under this key, also when no intent is recorded: old records are dropped. If the
+   * outside API shows it late, wait here until it does; only an effect with an intent may be on its way.
    */
-  find(key: string): Promise<R | undefined>;
+  find(key: string, recorded: RecordedIntent): Promise<R | undefined>;
   /**
    * Executes the effect. If the outside API takes an idempotency key, pass `key`: it covers a request that is
    * still under way.
@@ -111,7 +121,14 @@ export interface Children {
 }
 
 /** The clock and the randomness of the process, or of the simulated world. */
-export type ReconcileHost = Pick<Host, "clock" | "random">;
+export interface ReconcileHost extends Pick<Host, "clock" | "random"> {
+  /**
+   * Resolves after so many milliseconds; rejects with the signal's reason when the run must end before. It
+   * keeps a worker busy: to wait for longer than a few seconds, return `requeueAfter`. Errors:
+   * `ERR_DELAY_INVALID` for NaN.
+   */
+  sleep(this: void, delayMs: number): Promise<void>;
+}
 
 /** The controller that reconciles the object, and the cluster that it works in. */
 export interface ControllerInfo {

@@ -3,6 +3,7 @@ import type { Client, Stored } from "@setpoint/client";
 import { sleep, type Host, type Logger } from "@setpoint/host";
 import { temporaryDelayMsOf, isTerminalError } from "../errors.ts";
 import type { Daemon } from "../controller/daemon.ts";
+import { sleepUntil } from "../controller/sleep-until.ts";
 
 /** Between the runs of a daemon that throws: doubled from the first to the largest. */
 const restartDelayMsFirst = 1_000;
@@ -126,7 +127,8 @@ export class DaemonRunner {
     const { clock, random } = host;
     const log = this.#options.log.with({ object: key, daemon: name });
     const current = (): Stored<KubeObject> => find(key) ?? object;
-    const context = { signal, log, clock, random, client, current, wake: () => wake(key) };
+    const own = { signal, log, clock, random, client, current };
+    const context = { ...own, sleep: sleepUntil(clock, signal), wake: () => wake(key) };
     await before;
     for (let failures = 0; !signal.aborted; failures++) {
       const startedMs = clock.monotonic();

@@ -1,5 +1,4 @@
 import type { KubeObject } from "@setpoint/apimachinery";
-import { sleep } from "@setpoint/host";
 import { checkMs } from "../controller/check-number.ts";
 import type { Daemon } from "../controller/daemon.ts";
 
@@ -22,11 +21,10 @@ export function timer<T extends KubeObject>(
   checkMs("timer()", "interval", intervalMs);
   const { initialDelayMs = intervalMs } = options;
   return async (_object, context) => {
-    const { clock, signal } = context;
-    if (initialDelayMs > 0) await sleep(clock, initialDelayMs, signal);
+    if (initialDelayMs > 0) await context.sleep(initialDelayMs);
     for (;;) {
       await tick(context.current(), context);
-      await sleep(clock, intervalMs, signal);
+      await context.sleep(intervalMs);
     }
   };
 }

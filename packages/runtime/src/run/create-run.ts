@@ -9,6 +9,7 @@ import { LedgerKeeper } from "../writes/ledger-keeper.ts";
 import type { Parent } from "../writes/place-child.ts";
 import { Procedure } from "../writes/procedure.ts";
 import type { Effect, ReconcileContext, StepOptions } from "../controller/reconcile-context.ts";
+import { sleepUntil } from "../controller/sleep-until.ts";
 import { awaitChange, requeueAfter, type Result } from "../controller/result.ts";
 import type { WritePorts } from "../writes/write-ports.ts";
 import { RunReader } from "../writes/run-reader.ts";
@@ -75,7 +76,7 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
   const context = calls.follow({
     signal,
     log,
-    host,
+    host: { clock: host.clock, random: host.random, sleep: sleepUntil(host.clock, signal) },
     client,
     controller: ports.info,
     get: (kind, name, namespace) => reader.get(kind, name, namespace),

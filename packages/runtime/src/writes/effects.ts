@@ -47,7 +47,9 @@ export class Effects {
     if (record?.state === "done") return record.result;
     signal.throwIfAborted();
     const key = `${uid}/${controller}/${id}`;
-    const found = await effect.find(key);
+    // A stale record does no harm: the intent below is written only over the newest ledger.
+    const intendedSince = record?.state === "intended" ? record.since : undefined;
+    const found = await effect.find(key, { intendedSince });
     if (found !== undefined) return this.#record(id, found);
     changesOutside(`execute effect "${id}"`);
     await keeper.write((ledger) => intended(ledger, id, keeper.now));

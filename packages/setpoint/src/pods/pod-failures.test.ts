@@ -40,7 +40,7 @@ function world(ageMs = 60_000) {
   } as unknown as Client;
   const context = {
     client,
-    host: { clock, random },
+    host: { clock, random, sleep: async () => {} },
     signal: new AbortController().signal,
     event: (type: string, reason: string, message: string) => void events.push(`${type} ${reason} ${message}`),
   };

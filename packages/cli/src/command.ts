@@ -45,9 +45,9 @@ export function refuseMore(what: string, given: readonly string[], max: number):
   if (first !== undefined) throw new SetpointError(usageError, `Cannot ${what}: unexpected argument "${first}"`);
 }
 
-/** Resolves with the first SIGINT or SIGTERM. */
+/** Resolves with the first SIGINT, SIGTERM, or SIGHUP, which a terminal sends that is closed. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve(signal));
   });
 }

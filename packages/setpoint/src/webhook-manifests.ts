@@ -1,5 +1,6 @@
 /** The configurations by which an API server knows the webhooks and policies of an operator. */
 import {
+  type CustomResourceDefinition,
   type MutatingWebhook,
   MutatingWebhookConfiguration,
   Service,
@@ -22,21 +23,29 @@ export interface WebhookPlace {
   client(path: string): WebhookClient;
   /**
    * Where the operator itself runs: nothing there is subject to its webhooks, so that it can always come
-   * back.
+   * back. Absent: on a desk.
    */
   readonly ownNamespace?: string;
 }
 
-/** What all objects about the webhooks of an operator are called. */
+/** What all objects about the webhooks of an installed operator are called. */
 export function webhooksName(operator: Pick<Operator, "name">): string {
   return `${operator.name}-webhooks`;
+}
+
+/**
+ * What the configurations of a run on a desk are called. They name a URL: under the name of those of an
+ * installation they would stand in the way of its manifests when the run ends without removing them.
+ */
+export function deskWebhooksName(operator: Pick<Operator, "name">): string {
+  return `${webhooksName(operator)}-desk`;
 }
 
 /**
  * A ValidatingWebhookConfiguration and a MutatingWebhookConfiguration, as far as there is something to ask.
  */
 export function webhookConfigurations(operator: Operator, place: WebhookPlace): readonly KubeObject[] {
-  const name = webhooksName(operator);
+  const name = place.ownNamespace === undefined ? deskWebhooksName(operator) : webhooksName(operator);
   const validating = webhooksOf(operator, "validate", place);
   const mutating = webhooksOf(operator, "mutate", place);
   return [
@@ -64,12 +73,25 @@ export function webhookInstallation(
   const { name, namespace, labels } = own;
   const client = (path: string): WebhookClient => ({ service: { name, namespace, path, port: 443 } });
   const policies = operator.policies.flatMap((each) => each.manifests());
-  const crds = operator.crds({ conversion: client(conversionPath) });
+  const crds = operator.crds({ conversion: client(conversionPath) }).map(withoutAddress);
   if (!needsWebhookServer(operator.webhooks, operator.kinds)) return { crds, objects: policies, ports: [] };
   const ports = [{ name: "webhooks", port: 443, targetPort: webhookPort, protocol: "TCP" as const }];
   const service = Service({ ...own, spec: { selector: labels, ports } });
   const configurations = webhookConfigurations(operator, { client, ownNamespace: namespace });
   return { crds, objects: [service, ...configurations, ...policies], ports: [webhookPort] };
+}
+
+/**
+ * The definition without the address that a run on a desk may have left in it: a server refuses one beside a
+ * Service.
+ */
+function withoutAddress(crd: KubeObject): KubeObject {
+  const { spec } = crd as CustomResourceDefinition;
+  const { conversion } = spec;
+  const clientConfig = conversion?.webhook?.clientConfig;
+  if (clientConfig === undefined) return crd;
+  const webhook = { ...conversion?.webhook, clientConfig: { ...clientConfig, url: null } };
+  return { ...crd, spec: { ...spec, conversion: { ...conversion, webhook } } } as KubeObject;
 }
 
 /** Both kinds of webhooks are written alike. */

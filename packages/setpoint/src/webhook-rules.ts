@@ -32,6 +32,13 @@ export function webhookRules(
             resourceNames: [`${operator}-webhooks`],
             verbs: ["patch"],
           },
+          // What a run on a desk has left.
+          {
+            apiGroups: ["admissionregistration.k8s.io"],
+            resources,
+            resourceNames: [`${operator}-webhooks-desk`],
+            verbs: ["delete"],
+          },
         ]),
     ...(crds.length === 0
       ? []

@@ -6,6 +6,7 @@
 // installing
 export type { InstalledRun, InstallExtra, InstallOptions } from "../install-manifests.ts";
 export { installManifests } from "../install-manifests.ts";
+export { removeDeskConfigurations } from "../desk-configurations.ts";
 export { relatedImageVariable } from "../related-image.ts";
 export { dataPolicyName } from "../data-kinds.ts";
 

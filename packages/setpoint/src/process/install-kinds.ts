@@ -3,6 +3,7 @@ import { isForbidden, type Transport } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import { sleep, type Host } from "@setpoint/host";
 import type { Operator } from "../operator.ts";
+import { installedConversion } from "./conversion-client.ts";
 
 /** How long a new CRD may need to be served. */
 const establishMsMax = 10_000;
@@ -18,7 +19,8 @@ export async function installKinds(
   { required = false }: { readonly required?: boolean } = {},
 ): Promise<void> {
   const client = createClient(transport, host);
-  for (const crd of operator.crds()) {
+  const conversion = await installedConversion(operator, client);
+  for (const crd of operator.crds(conversion === undefined ? {} : { conversion })) {
     try {
       await client.apply(CustomResourceDefinition, crd, { fieldManager: operator.name, force: true });
     } catch (error) {

@@ -73,8 +73,8 @@ export interface OperatorProcessOptions {
 const shutdownMsMax = 20_000;
 
 /**
- * Resolves to the exit code after SIGINT or SIGTERM; rejects when it cannot start, and when the lease is
- * lost.
+ * Resolves to the exit code after SIGINT, SIGTERM or SIGHUP; rejects when it cannot start, and when the lease
+ * is lost.
  */
 export async function runOperatorProcess(operator: Operator, options: OperatorProcessOptions = {}): Promise<number> {
   const logLevel = new LogLevelControl(options.logLevel);
@@ -152,7 +152,8 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
 
 async function untilEnd(manager: Manager, host: Host): Promise<number> {
   const signalled = new Promise<string>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(signal));
+    // A terminal that is closed sends SIGHUP: it must leave no webhook behind that nobody answers.
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve(signal));
   });
   const ended = manager.done.then(() => "stopped");
   const why = await Promise.race([signalled, ended]);

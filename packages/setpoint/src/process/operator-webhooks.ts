@@ -1,12 +1,11 @@
 /** The webhooks of a running operator: listening, trusted, registered. */
 import {
-  CustomResourceDefinition,
   MutatingWebhookConfiguration,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
   ValidatingWebhookConfiguration,
 } from "@setpoint/api";
-import { isForbidden, isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import { isForbidden, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 import { type Host, sleep } from "@setpoint/host";
 import type { KeyPair } from "@setpoint/host/certificates";
@@ -15,8 +14,10 @@ import type { WebhookClient } from "@setpoint/schema";
 import type { Operator } from "../operator.ts";
 import { type WebhookPlace, webhookConfigurations, webhooksName } from "../webhook-manifests.ts";
 import { needsWebhookServer } from "../webhook-rules.ts";
+import { removeDeskConfigurations } from "../desk-configurations.ts";
 import type { CertificateTimes } from "./certificate-plan.ts";
 import { processStore, secretStore } from "./certificate-store.ts";
+import { applyConversion, installedConversion } from "./conversion-client.ts";
 import { serveInstalledWebhooks } from "./installed-webhooks.ts";
 import type { CertificateFiles } from "./status-certificate.ts";
 import { WebhookCertificates } from "./webhook-certificates.ts";
@@ -64,7 +65,8 @@ const registrations: Readonly<Record<string, KindRef>> = {
  * Resolves when API servers can call; undefined when the operator has nothing to be called for.
  *
  * Guarantees: configurations are registered after the server listens. On a desk they are taken back at the
- * end; in a cluster they stay, since other replicas answer.
+ * end; in a cluster they stay, since other replicas answer. In a cluster, those that a run on a desk has left
+ * are removed.
  */
 export async function serveOperatorWebhooks(
   operator: Operator,
@@ -72,6 +74,8 @@ export async function serveOperatorWebhooks(
 ): Promise<OperatorWebhooks | undefined> {
   if (!needsWebhookServer(operator.webhooks, operator.kinds)) return undefined;
   const { client, host, namespace, times } = options;
+  const replaced = namespace === undefined ? await installedConversion(operator, client) : undefined;
+  if (namespace !== undefined) await removeDeskConfigurations(operator, client);
   const name = webhooksName(operator);
   const address = options.address ?? (namespace === undefined ? "127.0.0.1" : undefined);
   const handler = createWebhookHandler({ ...host, webhooks: operator.webhooks, kinds: operator.kinds });
@@ -107,7 +111,7 @@ export async function serveOperatorWebhooks(
     rotate: () => certificates.rotate(),
     async [Symbol.asyncDispose]() {
       await certificates[Symbol.asyncDispose]();
-      if (namespace === undefined) await unregister(operator, client);
+      if (namespace === undefined) await unregister(operator, client, replaced);
       else await sleep(host.clock, options.leavingMs ?? leavingMsDefault);
       await listening[Symbol.asyncDispose]();
     },
@@ -138,9 +142,7 @@ async function register(operator: Operator, client: Client, place: WebhookPlace)
   for (const object of webhookConfigurations(operator, place)) {
     await client.apply(registrationKind(object), object, write);
   }
-  for (const crd of operator.crds({ conversion: place.client(conversionPath) })) {
-    if (hasConversion(crd)) await client.apply(CustomResourceDefinition, crd, write);
-  }
+  await applyConversion(operator, client, place.client(conversionPath));
 }
 
 function registrationKind({ kind }: KubeObject): KindRef {
@@ -149,26 +151,13 @@ function registrationKind({ kind }: KubeObject): KindRef {
   return found;
 }
 
-function hasConversion(crd: KubeObject): boolean {
-  return "spec" in crd && typeof crd.spec === "object" && crd.spec !== null && "conversion" in crd.spec;
-}
-
-/** Nobody answers any more: what was registered would only block writes. */
-async function unregister(operator: Operator, client: Client): Promise<void> {
-  const name = webhooksName(operator);
-  for (const object of webhookConfigurations(operator, { client: () => ({}) })) {
-    await client.delete(registrationKind(object), { name }).catch(ignoreMissing);
-  }
-  const write = { fieldManager: name, force: true };
-  for (const crd of operator.crds({ conversion: {} })) {
-    if (!hasConversion(crd)) continue;
-    const alone = operator.crds().find((each) => each.metadata.name === crd.metadata.name);
-    if (alone !== undefined) await client.apply(CustomResourceDefinition, alone, write);
-  }
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!isNotFound(error)) throw error;
+/**
+ * Nobody answers any more: what was registered would only block writes. An installation gets its conversion
+ * back.
+ */
+async function unregister(operator: Operator, client: Client, replaced: WebhookClient | undefined): Promise<void> {
+  await removeDeskConfigurations(operator, client);
+  await applyConversion(operator, client, replaced);
 }
 
 export interface StartWebhooksOptions extends OperatorWebhooksOptions {

@@ -10,4 +10,4 @@ export { admissionPolicy } from "../admission-policy.ts";
 
 // the objects that register the functions
 export type { WebhookPlace } from "../webhook-manifests.ts";
-export { webhookConfigurations, webhooksName } from "../webhook-manifests.ts";
+export { deskWebhooksName, webhookConfigurations, webhooksName } from "../webhook-manifests.ts";

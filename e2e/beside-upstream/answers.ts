@@ -57,7 +57,11 @@ function mask(value: unknown, keepsManagedFields: boolean): unknown {
   if (typeof value === "number") return value > 30_000 && value <= 32_767 ? "<node port>" : value;
   if (Array.isArray(value)) return value.map((item) => mask(item, keepsManagedFields));
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).filter(([key]) => keepsManagedFields || key !== "managedFields");
+  const isDefinition = "kind" in value && value.kind === "CustomResourceDefinition";
+  const entries = Object.entries(value)
+    .filter(([key]) => keepsManagedFields || key !== "managedFields")
+    // Written by a controller meanwhile: an answer may have it or not.
+    .filter(([key]) => !isDefinition || key !== "status");
   return Object.fromEntries(
     entries
       .toSorted(([a], [b]) => (a < b ? -1 : 1))

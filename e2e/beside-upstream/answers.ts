@@ -87,8 +87,14 @@ export function differencesOf(ours: unknown, upstream: unknown, path = ""): read
     return keys.flatMap((key) => differencesOf(ours[key], upstream[key], path === "" ? key : `${path}.${key}`));
   }
   if (Array.isArray(ours) && Array.isArray(upstream) && ours.length === upstream.length)
-    return ours.flatMap((item, i) => differencesOf(item, upstream[i], `${path}[${i}]`));
+    return inOrder(ours, path).flatMap((item, i) => differencesOf(item, inOrder(upstream, path)[i], `${path}[${i}]`));
   return JSON.stringify(ours) === JSON.stringify(upstream) ? [] : [{ path, ours, upstream }];
+}
+
+/** Managed fields are in the order of their times, which are whole seconds: by chance the same or not. */
+function inOrder(list: readonly unknown[], path: string): readonly unknown[] {
+  if (!path.endsWith(".managedFields")) return list;
+  return list.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
 export interface Difference {

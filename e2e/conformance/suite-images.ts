@@ -26,17 +26,11 @@ const path = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 /** Programs that busybox has and Debian's coreutils have not. */
 const applets = ["wget", "nslookup", "nc", "httpd", "ping", "ip", "vi", "telnet", "hostname", "ps", "top", "netstat"];
 const shell: ImageSource = {
-  closure: closure("busybox-static", "bash", "coreutils", "grep", "sed", "util-linux"),
+  closure: closure("busybox-static", "bash", "dash", "coreutils", "grep", "sed", "util-linux"),
   links: Object.fromEntries(applets.map((name) => [`/usr/local/bin/${name}`, "/bin/busybox"])),
   command: ["sh"],
   env: path,
 };
-const nginx: ImageSource = {
-  closure: closure("nginx-light"),
-  command: ["nginx", "-g", "daemon off; error_log /dev/stderr;"],
-  env: path,
-};
-
 /** The pages that the suite looks for: an image of upstream's that serves one file. */
 function pageServer(picture: string, folder: string): ImageSource {
   const file = join(folder, `${picture}.json`);
@@ -48,9 +42,31 @@ function pageServer(picture: string, folder: string): ImageSource {
   };
 }
 
+/** With a configuration of its own: Debian's names a user that only the package's scripts make. */
+function webServer(folder: string): ImageSource {
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, "user root; daemon off; events {} http { server { listen 80; root /usr/share/nginx/html; } }\n");
+  return {
+    closure: closure("nginx-light", "dash", "coreutils"),
+    files: [{ from: file, to: "/etc/nginx/suite.conf" }],
+    command: ["nginx", "-c", "/etc/nginx/suite.conf", "-g", "error_log /dev/stderr;"],
+    env: path,
+  };
+}
+
 function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, ImageSource>> {
   const files = [{ from: agnhost, to: "/agnhost" }];
-  const tools = closure("bash", "coreutils", "curl", "bind9-dnsutils", "iproute2", "netcat-openbsd", "procps", "grep");
+  const tools = closure(
+    "bash",
+    "dash",
+    "coreutils",
+    "curl",
+    "bind9-dnsutils",
+    "iproute2",
+    "netcat-openbsd",
+    "procps",
+    "grep",
+  );
   return {
     [`${testImages}/agnhost:2.63.0`]: {
       closure: tools,
@@ -61,8 +77,8 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
     },
     "registry.k8s.io/pause:3.10.2": { closure: closure("busybox-static"), files, entrypoint: ["/agnhost", "pause"] },
     [`${testImages}/busybox:1.37.0-1`]: shell,
-    [`${testImages}/nginx:1.15-4`]: nginx,
-    [`${testImages}/nginx:1.27-0`]: nginx,
+    [`${testImages}/nginx:1.15-4`]: webServer(folder),
+    [`${testImages}/nginx:1.27-0`]: webServer(folder),
     [`${testImages}/nautilus:1.8`]: pageServer("nautilus", folder),
     [`${testImages}/kitten:1.8`]: pageServer("kitten", folder),
     [`${testImages}/nonroot:1.5`]: { ...shell, user: "1234", command: ["id", "-u"] },

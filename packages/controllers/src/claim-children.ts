@@ -1,6 +1,6 @@
 import { apiVersionOf, matchesLabelSelector, type KubeObject, type LabelSelectorObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
-import { outcome, type ReconcileContext } from "@setpoint/runtime";
+import { keyOf, outcome, watching, type ReconcileContext, type WatchDefinition } from "@setpoint/runtime";
 
 /** Who claims, and what its selector is. */
 export interface Claimer {
@@ -12,7 +12,7 @@ export interface Claimer {
 /**
  * The children of an owner: those that it owns and that match its selector. It adopts objects that match and
  * have no controller, for example those of a deleted owner, and releases children that no longer match: they
- * stay, without the owner reference. An owner that is being deleted does neither.
+ * stay, without the owner reference.
  */
 export async function claimChildren<T extends KubeObject>(
   of: KindRef<T>,
@@ -22,11 +22,30 @@ export async function claimChildren<T extends KubeObject>(
 ): Promise<readonly Stored<T>[]> {
   const matches = (each: Stored<T>): boolean => matchesLabelSelector(claimer.selector, each.metadata.labels ?? {});
   const owned = context.children.list(of);
-  if (claimer.object.metadata.deletionTimestamp !== undefined) return owned.filter(matches);
   for (const child of owned.filter((each) => !matches(each))) await release(child, claimer, context);
   const orphans = context.list(of).filter((each) => isOrphan(each) && isWanted(each) && matches(each));
   const adopted = await Promise.all(orphans.map((orphan) => adopt(orphan, claimer, context)));
   return [...owned.filter(matches), ...adopted.flat()];
+}
+
+/** A kind with a selector for its children. */
+interface Selecting extends KubeObject {
+  readonly spec?: { readonly selector?: LabelSelectorObject };
+}
+
+/** A child without a controller wakes all owners of its namespace that would adopt it. */
+export function watchingOrphans<T extends KubeObject, O extends Selecting>(
+  of: KindRef<T>,
+  owner: KindRef<O>,
+): WatchDefinition<T> {
+  return watching(of, (child, cache) =>
+    isOrphan(child)
+      ? cache
+          .list(owner, { namespace: child.metadata.namespace })
+          .filter(({ spec }) => matchesLabelSelector(spec?.selector, child.metadata.labels ?? {}))
+          .map(keyOf)
+      : [],
+  );
 }
 
 function isOrphan({ metadata }: Stored<KubeObject>): boolean {

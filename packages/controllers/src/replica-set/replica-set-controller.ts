@@ -10,7 +10,7 @@ import {
   type ReconcileContext,
   type Result,
 } from "@setpoint/runtime";
-import { claimChildren } from "../claim-children.ts";
+import { claimChildren, watchingOrphans } from "../claim-children.ts";
 import { isActive, isReady, untilAvailableMs } from "../pod-state.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
 
@@ -24,19 +24,7 @@ const burstReplicas = 500;
 export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
   name: "replicaset",
   owns: [Pod],
-  watches: [
-    {
-      of: Pod,
-      // An orphan that matches is adopted, so it must wake the sets that could take it.
-      wakes: (pod, cache) =>
-        pod.metadata.ownerReferences?.some((owner) => owner.controller)
-          ? []
-          : cache
-              .list(ReplicaSet, { namespace: pod.metadata.namespace })
-              .filter((set) => matchesLabelSelector(set.spec?.selector, pod.metadata.labels ?? {}))
-              .map((set) => ({ namespace: set.metadata.namespace ?? "", name: set.metadata.name ?? "" })),
-    },
-  ],
+  watches: [watchingOrphans(Pod, ReplicaSet)],
   async reconcile(set, context) {
     const claimer = { kind: ReplicaSet, object: set, selector: set.spec?.selector };
     const pods = await claimChildren(Pod, claimer, context, isActive);

@@ -2,12 +2,38 @@
 import { PersistentVolumeClaim, Pod, type PodTemplateSpec, type StatefulSet } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
 import { revisionHashLabel } from "../revisions/template-history.ts";
+import { ordinalOf, type SeenClaims } from "./seen.ts";
 
 type PodSpec = NonNullable<PodTemplateSpec["spec"]>;
 
 /** `<template>-<set>-<ordinal>`. */
 function claimName(set: StatefulSet, template: PersistentVolumeClaim, ordinal: number): string {
   return `${template.metadata.name}-${set.metadata.name}-${ordinal}`;
+}
+
+/** Whether a claim of this name belongs to an ordinal of the set. */
+export function isClaimOf(set: StatefulSet, name: string): boolean {
+  return (set.spec?.volumeClaimTemplates ?? []).some(
+    (template) => ordinalOf(`${template.metadata.name}-${set.metadata.name}`, name) !== undefined,
+  );
+}
+
+/** The state of the claims of these ordinals, as `find` shows them. */
+export function seeClaims(
+  set: Stored<StatefulSet>,
+  ordinals: readonly number[],
+  find: (name: string) => Stored<PersistentVolumeClaim> | undefined,
+): SeenClaims {
+  const found = ordinals.map((ordinal) => ({
+    ordinal,
+    claims: claimsOf(set, ordinal).map(({ metadata }) => find(metadata.name ?? "")),
+  }));
+  const having = (matches: (claim: Stored<PersistentVolumeClaim> | undefined) => boolean): ReadonlySet<number> =>
+    new Set(found.filter(({ claims }) => claims.some(matches)).map(({ ordinal }) => ordinal));
+  return {
+    ending: having((claim) => claim?.metadata.deletionTimestamp !== undefined),
+    missing: having((claim) => claim === undefined),
+  };
 }
 
 /** The claims of an ordinal, one for each claim template. */

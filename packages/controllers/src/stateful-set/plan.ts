@@ -8,6 +8,7 @@ import type { Seen, SeenPod } from "./seen.ts";
 
 /** One change, with the sentence of its Event where upstream has one. */
 export type StatefulStep =
+  | { readonly kind: "claim"; readonly ordinal: number }
   | { readonly kind: "create"; readonly ordinal: number; readonly revision: string }
   | { readonly kind: "delete"; readonly pod: SeenPod; readonly why: DeletionCause };
 
@@ -23,7 +24,6 @@ export interface StatefulPlan {
 
 /** Pure: the same view always gives the same plan. */
 export function planStatefulSet(seen: Seen): StatefulPlan {
-  if (seen.set.metadata.deletionTimestamp !== undefined) return { steps: [] };
   for (const rule of isOrdered(seen.set) ? orderedRules : parallelRules) {
     const plan = rule(seen);
     if (plan !== undefined) return withRecheck(seen, plan);
@@ -34,14 +34,22 @@ export function planStatefulSet(seen: Seen): StatefulPlan {
 type Rule = (seen: Seen) => readonly StatefulStep[] | undefined;
 
 /** Read from top to bottom: the first rule with an answer decides; an empty answer waits. */
-const orderedRules: readonly Rule[] = [fillInOrder, shrinkInOrder, updateInOrder];
-const parallelRules: readonly Rule[] = [fillAndShrinkAtOnce, updateInOrder];
+const orderedRules: readonly Rule[] = [restoreClaims, fillInOrder, shrinkInOrder, updateInOrder];
+const parallelRules: readonly Rule[] = [restoreClaims, fillAndShrinkAtOnce, updateInOrder];
+
+/** A pod that has not started would wait for ever for a claim that was deleted. */
+function restoreClaims(seen: Seen): readonly StatefulStep[] | undefined {
+  const steps = wantedPods(seen)
+    .filter((pod) => pod.pending && !pod.terminating && seen.claims.missing.has(pod.ordinal))
+    .map(({ ordinal }): StatefulStep => ({ kind: "claim", ordinal }));
+  return steps.length === 0 ? undefined : steps;
+}
 
 /** The first ordinal that is not there and available decides. */
 function fillInOrder(seen: Seen): readonly StatefulStep[] | undefined {
   for (const ordinal of seen.ordinals) {
     const pod = podAt(seen, ordinal);
-    if (pod === undefined) return [create(seen, ordinal)];
+    if (pod === undefined) return seen.claims.ending.has(ordinal) ? [] : [create(seen, ordinal)];
     if (pod.finished && !pod.terminating) return [remove(pod, "finished")];
     if (!isAvailable(pod)) return [];
   }
@@ -60,7 +68,9 @@ function shrinkInOrder(seen: Seen): readonly StatefulStep[] | undefined {
 
 function fillAndShrinkAtOnce(seen: Seen): readonly StatefulStep[] | undefined {
   const steps = [
-    ...seen.ordinals.filter((ordinal) => podAt(seen, ordinal) === undefined).map((ordinal) => create(seen, ordinal)),
+    ...seen.ordinals
+      .filter((ordinal) => podAt(seen, ordinal) === undefined && !seen.claims.ending.has(ordinal))
+      .map((ordinal) => create(seen, ordinal)),
     ...wantedPods(seen)
       .filter((pod) => pod.finished && !pod.terminating)
       .map((pod) => remove(pod, "finished")),

@@ -12,9 +12,19 @@ export interface SeenPod {
   readonly revision: string;
   readonly terminating: boolean;
   readonly finished: boolean;
+  /** It has not started, perhaps for want of a claim. */
+  readonly pending: boolean;
   readonly ready: boolean;
   /** Until a ready pod counts as available; 0 when it does. */
   readonly untilAvailableMs: number;
+}
+
+/** Ordinals by the state of their claims. */
+export interface SeenClaims {
+  /** A claim is being deleted: a pod must not start with data that are about to go. */
+  readonly ending: ReadonlySet<number>;
+  /** A claim is not there. */
+  readonly missing: ReadonlySet<number>;
 }
 
 /** One pass's view of a StatefulSet. */
@@ -24,6 +34,7 @@ export interface Seen {
   readonly ordinals: readonly number[];
   /** All pods of the set, by ordinal, ascending. */
   readonly pods: readonly SeenPod[];
+  readonly claims: SeenClaims;
   /** Names of revisions: of the pods below the partition, and of the present template. */
   readonly currentRevision: string;
   readonly updateRevision: string;
@@ -52,6 +63,7 @@ function seePod(set: Stored<StatefulSet>, pod: Stored<Pod>, ordinal: number, now
     revision: pod.metadata.labels?.[revisionHashLabel] ?? "",
     terminating: pod.metadata.deletionTimestamp !== undefined,
     finished: isFinished(pod),
+    pending: (pod.status?.phase ?? "Pending") === "Pending",
     ready,
     untilAvailableMs: ready ? (untilAvailableMs(pod, set.spec?.minReadySeconds ?? 0, nowMs) ?? 0) : 0,
   };

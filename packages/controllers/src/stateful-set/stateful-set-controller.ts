@@ -1,5 +1,5 @@
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "@setpoint/api";
-import { isAlreadyExists, matchesLabelSelector } from "@setpoint/apimachinery";
+import { isAlreadyExists } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import {
   controller,
@@ -11,10 +11,10 @@ import {
   type ReconcileContext,
   type Result,
 } from "@setpoint/runtime";
-import { claimChildren } from "../claim-children.ts";
+import { claimChildren, watchingOrphans } from "../claim-children.ts";
 import { recordTemplate, templateOf, truncateHistory, type TemplateHistory } from "../revisions/template-history.ts";
 import { retainClaims } from "./claim-retention.ts";
-import { claimsOf, memberPod } from "./member-pod.ts";
+import { claimsOf, isClaimOf, memberPod, seeClaims } from "./member-pod.ts";
 import { planStatefulSet, type StatefulStep } from "./plan.ts";
 import { ordinalOf, ordinalsOf, seePods, type Seen } from "./seen.ts";
 import { statefulSetStatus } from "./stateful-set-status.ts";
@@ -27,15 +27,13 @@ export const statefulSets: ControllerDefinition = controller(StatefulSet, {
   name: "statefulset",
   owns: [Pod, ControllerRevision],
   watches: [
-    watching(Pod, (pod, cache) =>
-      pod.metadata.ownerReferences?.some((owner) => owner.controller) === true
-        ? []
-        : cache
-            .list(StatefulSet, { namespace: pod.metadata.namespace })
-            .filter((set) => matchesLabelSelector(set.spec?.selector, pod.metadata.labels ?? {}))
-            .map(keyOf),
+    watchingOrphans(Pod, StatefulSet),
+    watching(PersistentVolumeClaim, (claim, cache) =>
+      cache
+        .list(StatefulSet, { namespace: claim.metadata.namespace })
+        .filter((set) => isClaimOf(set, claim.metadata.name))
+        .map(keyOf),
     ),
-    watching(PersistentVolumeClaim, () => []),
   ],
   async reconcile(set, context) {
     const collisions = set.status?.collisionCount ?? 0;
@@ -66,9 +64,11 @@ async function observe(
   const history = await recordTemplate({ object: set, template: set.spec.template, collisions }, context);
   const updateRevision = history.at(-1)?.metadata.name ?? "";
   const recorded = history.find(({ metadata }) => metadata.name === set.status?.currentRevision);
+  const ordinals = ordinalsOf(set);
   const seen = {
     set,
-    ordinals: ordinalsOf(set),
+    ordinals,
+    claims: seeClaims(set, ordinals, (name) => context.get(PersistentVolumeClaim, name)),
     pods: seePods(set, pods, context.host.clock.now()),
     currentRevision: recorded?.metadata.name ?? updateRevision,
     updateRevision,
@@ -88,20 +88,24 @@ async function act(
   context: ReconcileContext,
 ): Promise<string | undefined> {
   for (const step of steps) {
-    const result = await outcome(
-      step.kind === "create" ? create(step, seen, history, context) : remove(step, seen, context),
-    );
+    const result = await outcome(perform(step, seen, history, context));
     if (result.kind === "unknown") throw result.error;
     if (result.kind === "refused") return refused(step, seen, result.error, context);
   }
   return undefined;
 }
 
+function perform(step: StatefulStep, seen: Seen, history: TemplateHistory, context: ReconcileContext): Promise<void> {
+  if (step.kind === "create") return create(step, seen, history, context);
+  if (step.kind === "delete") return remove(step, seen, context);
+  return createClaims(seen.set, step.ordinal, context);
+}
+
 function refused(step: StatefulStep, { set }: Seen, error: Error, context: ReconcileContext): string {
   const [verb, pod] =
-    step.kind === "create"
-      ? ["create", `${set.metadata.name}-${step.ordinal}`]
-      : ["delete", step.pod.pod.metadata.name];
+    step.kind === "delete"
+      ? ["delete", step.pod.pod.metadata.name]
+      : ["create", `${set.metadata.name}-${step.ordinal}`];
   const message = `${verb} Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${error.message}`;
   context.event("Warning", verb === "create" ? "FailedCreate" : "FailedDelete", message);
   return message;
@@ -114,7 +118,7 @@ async function create(
   history: TemplateHistory,
   context: ReconcileContext,
 ): Promise<void> {
-  for (const claim of claimsOf(set, ordinal)) await createClaim(claim, set, ordinal, context);
+  await createClaims(set, ordinal, context);
   const recorded = history.find(({ metadata }) => metadata.name === revision);
   if (recorded === undefined) throw new Error(`ControllerRevision "${revision}" is not there`);
   const pod = await context.create(memberPod(set, ordinal, revision, templateOf(recorded)));
@@ -123,6 +127,10 @@ async function create(
     "SuccessfulCreate",
     `create Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} successful`,
   );
+}
+
+async function createClaims(set: Stored<StatefulSet>, ordinal: number, context: ReconcileContext): Promise<void> {
+  for (const claim of claimsOf(set, ordinal)) await createClaim(claim, set, ordinal, context);
 }
 
 async function createClaim(

@@ -101,6 +101,23 @@ test("claims go with their pod or with the set when the set says so", async () =
   await world.until("the last claim is gone", async () => (await world.list(PersistentVolumeClaim)).length === 0);
 });
 
+test("a pod waits for the end of a claim that is being deleted, and gets a new one", async () => {
+  await using world = await simulate({ seed: 6 });
+  await world.apply(database(2));
+  await untilReady(world, 2);
+  await world.patch(StatefulSet, "db", { spec: { replicas: 1 } });
+  await untilReady(world, 1);
+  await world.patch(PersistentVolumeClaim, "data-db-1", { metadata: { finalizers: ["test.setpoint.dev/hold"] } });
+  const { uid } = (await world.get(PersistentVolumeClaim, "data-db-1")).metadata;
+  await world.delete(PersistentVolumeClaim, "data-db-1");
+  await world.patch(StatefulSet, "db", { spec: { replicas: 2 } });
+  await world.run(60_000);
+  expect(await images(world)).toEqual(["db-0 db:1"]);
+  await world.patch(PersistentVolumeClaim, "data-db-1", { metadata: { finalizers: null } });
+  await untilReady(world, 2);
+  expect((await world.get(PersistentVolumeClaim, "data-db-1")).metadata.uid).not.toBe(uid);
+});
+
 test("a pod whose labels leave the selector is released and replaced", async () => {
   await using world = await simulate({ seed: 5 });
   await world.apply(database(1, "db:1", { volumeClaimTemplates: [] }));

@@ -1,5 +1,5 @@
 /**
- * What strangers may use of the server before it knows who they are. A handshake is work for the event loop
+ * What unauthenticated clients may use of the server. A handshake is work for the event loop
  * that all clients share. So handshakes get a part of each turn: in turns between the hosts and users that
  * they come from, and the newest of one first, because of too many those that wait for long help nobody. A
  * connection that has sent nothing costs no handshake.
@@ -67,7 +67,7 @@ export class HandshakeGate {
     const ends = endsOf(socket);
     const arrival: Arrival = { socket, ends, sinceMs: this.#clock.monotonic(), source: sourceOf(socket) };
     this.#byEnds.set(ends, arrival);
-    this.#put(arrival);
+    this.#addToSource(arrival);
     if (this.size > handshakesMax) this.#dropOldest(this.#largest());
     socket.once("close", () => this.#forget(arrival));
     socket.on("error", () => socket.destroy());
@@ -103,7 +103,7 @@ export class HandshakeGate {
     });
   }
 
-  #put(arrival: Arrival): void {
+  #addToSource(arrival: Arrival): void {
     const own = this.#bySource.get(arrival.source) ?? new Set<Arrival>();
     this.#bySource.set(arrival.source, own);
     own.add(arrival);
@@ -112,15 +112,15 @@ export class HandshakeGate {
 
   #move(arrival: Arrival, source: string): void {
     if (this.#byEnds.get(arrival.ends) !== arrival) return;
-    this.#take(arrival);
+    this.#removeFromSource(arrival);
     arrival.source = source;
-    this.#put(arrival);
+    this.#addToSource(arrival);
   }
 
   #forget(arrival: Arrival | undefined): void {
     if (arrival === undefined || this.#byEnds.get(arrival.ends) !== arrival) return;
     this.#byEnds.delete(arrival.ends);
-    this.#take(arrival);
+    this.#removeFromSource(arrival);
   }
 
   #dropOldest(own: ReadonlySet<Arrival>): void {
@@ -129,7 +129,7 @@ export class HandshakeGate {
     oldest?.socket.destroy();
   }
 
-  #take(arrival: Arrival): void {
+  #removeFromSource(arrival: Arrival): void {
     const own = this.#bySource.get(arrival.source);
     own?.delete(arrival);
     if (own?.size === 0) this.#bySource.delete(arrival.source);

@@ -1,5 +1,5 @@
-// `node tools/bootstrap/run.mjs PROGRAM ARG…`: installs the npm packages of a fresh clone, then runs a program
-// of theirs. Each npm script that needs them begins with it.
+// `node tools/bootstrap/run.mjs PROGRAM ARG…`: installs the npm packages of a fresh clone, then runs a
+// program of theirs. Each npm script that needs them begins with it.
 import { installNpmPackages } from "./install.mjs";
 import { runProgram } from "./run-pinned.mjs";
 

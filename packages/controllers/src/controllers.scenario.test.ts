@@ -112,6 +112,22 @@ test("a ReplicaSet reports that its pods are refused, until they are accepted", 
   expect((await podsOf(world, "web")).length).toBe(1);
 });
 
+test("a Deployment whose ReplicaSet left its selector makes one of another name", async () => {
+  await using world = await simulate({ seed: 12 });
+  await world.apply(web(2));
+  await untilAvailable(world, 2);
+  const [lost] = await world.list(ReplicaSet);
+  await world.patch(ReplicaSet, lost?.metadata.name ?? "", { metadata: { labels: { app: "other" } } });
+  await world.until("another ReplicaSet runs the pods", async () => {
+    const { status } = await world.get(Deployment, "web");
+    return status?.collisionCount === 1 && status.availableReplicas === 2;
+  });
+  const sets = await world.list(ReplicaSet);
+  expect(sets).toHaveLength(2);
+  expect(sets.find(({ metadata }) => metadata.uid === lost?.metadata.uid)?.metadata.ownerReferences ?? []).toEqual([]);
+  await world.expectQuiet({ hours: 2 });
+});
+
 test("an update replaces pods one after the other, never with fewer than the wanted number available", async () => {
   await using world = await simulate({ seed: 3 });
   await world.apply(web(3));

@@ -13,6 +13,7 @@ import {
   type Result,
 } from "@setpoint/runtime";
 import { claimChildren } from "../claim-children.ts";
+import { countingCollisions } from "../taken-name.ts";
 import {
   availableCondition,
   deploymentConditions,
@@ -32,20 +33,22 @@ export const deployments: ControllerDefinition = controller(Deployment, {
   name: "deployment",
   owns: [ReplicaSet],
   watches: [watching(Pod, recreatedBy)],
-  async reconcile(deployment, context) {
-    const claimer = { kind: Deployment, object: deployment, selector: deployment.spec?.selector };
-    const sets = (await claimChildren(ReplicaSet, claimer, context)).toSorted(byAge);
-    const current = await ensureCurrentSet(deployment, sets, context);
-    await showRevision(deployment, current, context);
-    const all = [...sets.filter((set) => set.metadata.uid !== current.metadata.uid), current];
-    if (deployment.spec?.paused !== true) {
-      for (const [name, replicas] of planSizes(deployment, current, all, context))
-        await resize(deployment, all, name, replicas, context);
-      await deleteOldSets(deployment, current, all, context);
-    }
-    return reportStatus(deployment, current, all, context);
-  },
+  reconcile: (deployment, context) => countingCollisions(deployment, context, () => rollOut(deployment, context)),
 });
+
+async function rollOut(deployment: Stored<Deployment>, context: ReconcileContext): Promise<Result | void> {
+  const claimer = { kind: Deployment, object: deployment, selector: deployment.spec?.selector };
+  const sets = (await claimChildren(ReplicaSet, claimer, context)).toSorted(byAge);
+  const current = await ensureCurrentSet(deployment, sets, context);
+  await showRevision(deployment, current, context);
+  const all = [...sets.filter((set) => set.metadata.uid !== current.metadata.uid), current];
+  if (deployment.spec?.paused !== true) {
+    for (const [name, replicas] of planSizes(deployment, current, all, context))
+      await resize(deployment, all, name, replicas, context);
+    await deleteOldSets(deployment, current, all, context);
+  }
+  return reportStatus(deployment, current, all, context);
+}
 
 /** Recreate waits for the end of old pods, and their ReplicaSet does not count those that are terminating. */
 function recreatedBy(pod: Stored<Pod>, cache: CacheReader): readonly NamespacedName[] {
@@ -202,7 +205,9 @@ async function reportStatus(
     progressingCondition(deployment, counts, current.metadata.name ?? "", untilTimeoutMs <= 0),
   ];
   const conditions = deploymentConditions(deployment.status?.conditions ?? [], wanted, timestamp(context.host.clock));
-  await context.status({ ...counts, observedGeneration: deployment.metadata.generation ?? 0, conditions });
+  const { collisionCount = 0 } = deployment.status ?? {};
+  const observedGeneration = deployment.metadata.generation ?? 0;
+  await context.status({ ...counts, collisionCount, observedGeneration, conditions });
   if (!isComplete(deployment, counts) && untilTimeoutMs > 0)
     return requeueAfter(untilTimeoutMs, "the rollout's deadline");
 }

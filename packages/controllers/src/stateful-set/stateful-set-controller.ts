@@ -13,6 +13,7 @@ import {
 } from "@setpoint/runtime";
 import { claimChildren, watchingOrphans } from "../claim-children.ts";
 import { recordTemplate, templateOf, truncateHistory, type TemplateHistory } from "../revisions/template-history.ts";
+import { countingCollisions } from "../taken-name.ts";
 import { retainClaims } from "./claim-retention.ts";
 import { claimsOf, isClaimOf, memberPod, seeClaims } from "./member-pod.ts";
 import { planStatefulSet, type StatefulStep } from "./plan.ts";
@@ -35,18 +36,20 @@ export const statefulSets: ControllerDefinition = controller(StatefulSet, {
         .map(keyOf),
     ),
   ],
-  async reconcile(set, context) {
-    const collisions = set.status?.collisionCount ?? 0;
-    const { seen, history } = await observe(set, collisions, context);
-    const plan = planStatefulSet(seen);
-    await retainClaims(seen, context);
-    await context.status(statefulSetStatus(seen, collisions));
-    const refusal = await act(plan.steps, seen, history, context);
-    await truncateHistory(history, revisionsInUse(seen), set.spec?.revisionHistoryLimit ?? 10, context);
-    if (refusal !== undefined) return requeueAfter(retryMs, refusal);
-    return next(plan.recheckMs);
-  },
+  reconcile: (set, context) => countingCollisions(set, context, () => reconcileMembers(set, context)),
 });
+
+async function reconcileMembers(set: Stored<StatefulSet>, context: ReconcileContext): Promise<Result | void> {
+  const collisions = set.status?.collisionCount ?? 0;
+  const { seen, history } = await observe(set, collisions, context);
+  const plan = planStatefulSet(seen);
+  await retainClaims(seen, context);
+  await context.status(statefulSetStatus(seen, collisions));
+  const refusal = await act(plan.steps, seen, history, context);
+  await truncateHistory(history, revisionsInUse(seen), set.spec?.revisionHistoryLimit ?? 10, context);
+  if (refusal !== undefined) return requeueAfter(retryMs, refusal);
+  return next(plan.recheckMs);
+}
 
 function next(recheckMs: number | undefined): Result | undefined {
   return recheckMs === undefined ? undefined : requeueAfter(recheckMs, "a ready pod is not yet available");

@@ -3,7 +3,7 @@
  * do to the cluster.
  */
 import { Lease, Namespace, PersistentVolumeClaim } from "@setpoint/api";
-import { isInvalid, isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import { controllerOf, isInvalid, isNotFound, type KubeObject, type LabelSelectorObject } from "@setpoint/apimachinery";
 import type { Storage } from "@setpoint/apiserver";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import { type Host, microTimestamp, sleep } from "@setpoint/host";
@@ -142,14 +142,31 @@ export class WorldFaultInjector implements FaultInjector {
       this.#hasForeignItems ||= edit.addsItem && edited !== undefined;
       return;
     }
-    const labels = Object.keys(child.metadata.labels ?? {}).sort();
-    const [label] = labels;
+    const selected = await this.#selectedLabels(child);
+    const [label] = Object.keys(child.metadata.labels ?? {})
+      .filter((each) => !selected.has(each))
+      .toSorted();
     const change =
       own && label !== undefined ? { labels: { [label]: "edited" } } : { labels: { [foreignKey]: "mine" } };
     const annotations = { [foreignKey]: "a person wrote this" };
     await this.#options.client
       .patch(kind, keyOf(child), { metadata: own ? change : { ...change, annotations } })
       .catch(unlessNotFound);
+  }
+
+  /**
+   * The labels by which its controller selects this child. Without them Kubernetes' own controllers release a
+   * child, which then stays for ever: no edit that ends as if it had not been.
+   */
+  async #selectedLabels(child: Stored<KubeObject>): Promise<ReadonlySet<string>> {
+    const owner = controllerOf(child);
+    const kind = this.#kinds.find((each) => each.kind === owner?.kind);
+    if (owner === undefined || kind === undefined) return new Set();
+    const { namespace } = child.metadata;
+    const key = namespace === undefined ? { name: owner.name } : { name: owner.name, namespace };
+    const parent = await this.#options.client.get<KubeObject>(kind, key).catch(unlessNotFound);
+    const { selector } = parent === undefined ? {} : (specOf(parent) as { readonly selector?: LabelSelectorObject });
+    return new Set(Object.keys(selector?.matchLabels ?? {}));
   }
 
   async #removeByForce(): Promise<void> {
@@ -305,7 +322,7 @@ function keyOf({ metadata: { name = "", namespace } }: KubeObject): { name: stri
   return namespace === undefined ? { name } : { name, namespace };
 }
 
-function unlessNotFound(error: unknown): void {
+function unlessNotFound(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
 }
 

@@ -56,6 +56,7 @@ const project = (name: string, include: string[], timeout: number, fileParalleli
     globalSetup: [
       ...(built.includes(name) ? ["./e2e/build-first.ts"] : []),
       ...(name === "etcd" ? ["./e2e/etcd36/images-first.ts"] : []),
+      ...(realTime.includes(name) ? ["./e2e/report-leftovers.ts"] : []),
     ],
     environment: "node",
     retry: gateResult !== undefined && realTime.includes(name) ? 1 : 0,

@@ -2,6 +2,7 @@
 
 // the node
 export { clusterDnsAddress, kubeletPort, startNode } from "./node/start-node.ts";
+export { endNode } from "./node/abandoned-nodes.ts";
 export type { NodeAgent, NodeOptions } from "./node/node-options.ts";
 export type { MissingPackage, ToolNeed, ToolSearch } from "./host/host-tools.ts";
 export { missingPackages, missingSentence } from "./host/host-tools.ts";

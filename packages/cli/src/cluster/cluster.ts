@@ -98,6 +98,7 @@ async function startIn(options: ClusterOptions, directory: string, parts: AsyncD
     steps.begin(`starting node-${i} and finding its pods`);
     parts.use(
       await startNodeProcess({
+        clock: host.clock,
         name: `node-${i}`,
         directory,
         controlPlane,

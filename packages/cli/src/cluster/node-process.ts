@@ -6,7 +6,8 @@ import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
 import type { ControlPlane, NodeKeys } from "@setpoint/controlplane";
-import type { ImageSource, PodNetworkOptions } from "@setpoint/process-node";
+import type { Clock } from "@setpoint/host";
+import { endNode, type ImageSource, type PodNetworkOptions } from "@setpoint/process-node";
 import { endsWithParent } from "../end-with-parent.ts";
 import { agentDelayMs } from "./agent-back-off.ts";
 import type { PodNetworkChoice } from "./pod-network.ts";
@@ -21,6 +22,7 @@ const orphanMs = 60_000;
 const bin = new URL("../../bin/setpoint.mjs", import.meta.url).pathname;
 
 export interface NodeProcessOptions {
+  readonly clock: Clock;
   readonly name: string;
   readonly directory: string;
   readonly controlPlane: ControlPlane;
@@ -113,7 +115,11 @@ class NodeProcess implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
-    if (this.#child !== undefined) await stop(this.#child);
+    if (this.#child === undefined) return;
+    await stop(this.#child);
+    // One that was killed, or gave up, has left pods.
+    const { clock, directory, name } = this.#options;
+    if (this.#child.exitCode !== 0) await endNode(join(directory, "nodes", name), clock);
   }
 
   #fork(): ChildProcess {

@@ -47,7 +47,10 @@ export async function holdNamespace(options: HolderOptions): Promise<NamespaceHo
   const child = spawnHolder(isRootless, options.file === undefined);
   try {
     await untilSeparate(options.clock, child);
-    if (options.file !== undefined) remember(options.file, child.pid ?? 0);
+    if (options.file !== undefined) {
+      remember(options.file, child.pid ?? 0);
+      child.stdin?.end("recorded\n");
+    }
   } catch (error) {
     child.kill("SIGKILL");
     throw error;
@@ -61,16 +64,20 @@ export function enterNamespace({ holderPid, isRootless }: NetworkNamespace): rea
   return ["nsenter", ...user, "--net", "--target", String(holderPid)];
 }
 
-/** Without a file the holder reads a pipe of this process, and ends when this process does. */
+/**
+ * Without a file the holder reads a pipe of this process, and ends when this process does. With one, it does
+ * so until it is recorded.
+ */
 function spawnHolder(isRootless: boolean, endsWithUs: boolean): ChildProcess {
   const user = isRootless ? ["--user", "--map-root-user"] : [];
-  const program = endsWithUs ? ["cat"] : ["sleep", "infinity"];
+  const program = endsWithUs ? ["cat"] : ["sh", "-c", "read -r recorded && exec sleep infinity <&-"];
   const child = spawn("unshare", [...user, "--net", ...program], {
     cwd: "/",
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     detached: true,
-    stdio: [endsWithUs ? "pipe" : "ignore", "ignore", "pipe"],
+    stdio: ["pipe", "ignore", "pipe"],
   });
+  child.stdin?.on("error", () => {});
   child.unref();
   return child;
 }

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { expect, onTestFinished, test } from "vitest";
-import { recordNetwork, removeAbandonedNodes, sandboxesFolder } from "./abandoned-nodes.ts";
+import { endNode, recordNetwork, removeAbandonedNodes, sandboxesFolder } from "./abandoned-nodes.ts";
+import { lockDirectory } from "../host/directory-lock.ts";
 import { enterNamespace, holdNamespace } from "../network/namespace-holder.ts";
 import { identify } from "../host/process-identity.ts";
 import { missingTools, OciWorld } from "../sandbox/oci-world.fixture.ts";
@@ -53,6 +54,31 @@ test.skipIf(missingTools !== "")(
     expect(groups.some((group) => existsSync(`/sys/fs/cgroup/pids/setpoint/${group}/${podUid}`))).toBe(false);
   },
 );
+
+test.skipIf(missingTools !== "")("pods of a node whose agent was killed end, unless it has another agent", async () => {
+  const data = dataFolder();
+  const memory = prepareMemoryFolder(data);
+  const runtime = new OciRuntime({
+    clock: systemClock,
+    directory: sandboxesFolder(memory),
+    idsFile: join(data, "ids.json"),
+    version: "test",
+    logFile: () => join(data, "log"),
+  });
+  const podUid = randomUUID();
+  const sandbox = { podUid, hostname: "a", networkNamespace: false, user: 0, group: 0 };
+  const { holderPid } = await runtime.createSandbox(sandbox);
+  const container = await runtime.start(new OciWorld().spec(["sleep", "100"], { id: `${podUid}/main/0` }));
+  runtime[Symbol.dispose]();
+  const lock = await lockDirectory(data, systemClock);
+  await expect(endNode(data, systemClock)).rejects.toMatchObject({ code: "ERR_DIRECTORY_IN_USE" });
+  expect(identify(container.pid)).toBeDefined();
+
+  lock.release();
+  await endNode(data, systemClock);
+  await expect.poll(() => [identify(container.pid), identify(holderPid)]).toEqual([undefined, undefined]);
+  expect(existsSync(memory)).toBe(false);
+});
 
 test.skipIf(process.getuid?.() !== 0)("the network of such a node ends when no process uses it", async () => {
   const data = dataFolder();

@@ -1,14 +1,16 @@
 /**
- * Nodes whose data folder was removed while their pods run, for example after `kill -9` of all agents. Only
- * their folders in memory still name their pods, so the pods are killed before those folders are removed.
+ * Nodes whose agent cannot end their pods any more: it was killed, or their data folder was removed. Their
+ * folders in memory name their pods, so the pods are killed before those folders are removed.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Logger } from "@setpoint/host";
+import { lockDirectory } from "../host/directory-lock.ts";
 import { readJson, writeJson } from "../host/json-file.ts";
 import { endUnusedNamespace } from "../network/unused-namespace.ts";
 import type { ProcessIdentity } from "../host/process-identity.ts";
 import { OciRuntime } from "../sandbox/oci-runtime.ts";
-import { abandonedMemory, removeMemory } from "../volumes/memory-folder.ts";
+import { abandonedMemory, memoryFolderOf, removeMemory } from "../volumes/memory-folder.ts";
 
 /** Where the runtime of a node keeps its records. */
 export function sandboxesFolder(memory: string): string {
@@ -18,6 +20,23 @@ export function sandboxesFolder(memory: string): string {
 /** Records which process holds the network of the node's cluster. */
 export function recordNetwork(memory: string, holder: ProcessIdentity): void {
   writeJson(networkFile(memory), holder);
+}
+
+/**
+ * Ends the pods of a node whose agent was killed, and removes its memory. Throws `ERR_DIRECTORY_IN_USE` when
+ * there is an agent.
+ */
+export async function endNode(directory: string, clock: Clock): Promise<void> {
+  if (!existsSync(directory)) return;
+  const lock = await lockDirectory(directory, clock);
+  try {
+    const memory = memoryFolderOf(directory);
+    if (!existsSync(memory)) return;
+    await endPods(clock, memory);
+    removeMemory(memory);
+  } finally {
+    lock.release();
+  }
 }
 
 /** Removes their pods, networks and folders in memory. Another agent may do the same at the same time. */

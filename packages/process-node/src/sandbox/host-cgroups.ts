@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { kill } from "../host/end-processes.ts";
 import type { PodLimits } from "./container-runtime.ts";
 
 const root = "/sys/fs/cgroup";
@@ -23,7 +24,10 @@ export interface HostCgroups {
   pathOf(podUid: string, container: string): string | undefined;
   /** Makes the pod's group or changes its limits. */
   limitPod(podUid: string, limits: PodLimits): void;
-  removePod(podUid: string): void;
+  /** Ends what runs in the pod's group, and removes it; whether it is gone: the kernel may take its time. */
+  removePod(podUid: string): boolean;
+  /** The pods that have a group. */
+  podUids(): readonly string[];
   /** Removes the node's group when no pod is left in it. */
   close(): void;
 }
@@ -47,7 +51,9 @@ export function detectCgroups(node: string): HostCgroups {
     },
     removePod(podUid) {
       for (const folder of folders(podUid)) removeTree(folder);
+      return !folders(podUid).some((folder) => existsSync(folder));
     },
+    podUids: () => [...new Set(folders("").flatMap((folder) => namesOfGroups(folder)))],
     close() {
       for (const folder of folders("")) removeEmpty(folder);
     },
@@ -63,7 +69,8 @@ function withoutCgroups(problem: string): HostCgroups {
     managerArgument: "--cgroup-manager=disabled",
     pathOf: () => undefined,
     limitPod() {},
-    removePod() {},
+    removePod: () => true,
+    podUids: () => [],
     close() {},
   };
 }
@@ -137,10 +144,25 @@ function writeLimits(version: 1 | 2, folders: readonly string[], limits: PodLimi
 
 /** Groups are removed from the leaves up; one that still has processes stays until the next attempt. */
 function removeTree(folder: string): void {
-  if (!existsSync(folder)) return;
-  for (const entry of readdirSync(folder, { withFileTypes: true }))
-    if (entry.isDirectory()) removeTree(join(folder, entry.name));
+  for (const name of namesOfGroups(folder)) removeTree(join(folder, name));
+  for (const pid of processesIn(folder)) kill(pid);
   removeEmpty(folder);
+}
+
+function namesOfGroups(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+function processesIn(folder: string): readonly number[] {
+  try {
+    const text = readFileSync(join(folder, "cgroup.procs"), "utf8").trim();
+    return text === "" ? [] : text.split("\n").map(Number);
+  } catch {
+    // There is no such group any more.
+    return [];
+  }
 }
 
 function removeEmpty(folder: string): void {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ExecProcess } from "./container-runtime.ts";
@@ -126,6 +126,56 @@ run("a pod's processes, groups and files are gone when its sandbox is removed", 
   await expect.poll(() => [isRunning(container.pid), isRunning(holderPid)]).toEqual([false, false]);
   expect(world.runtime.sandboxUids()).toEqual([]);
   expect(execFileSync("ps", ["-eo", "args="]).toString()).not.toContain(world.directory);
+});
+
+run.each([0, 2, 5, 10, 20, 40, 80])(
+  "a container that has been in the making for %i ms leaves nothing when its pod is removed",
+  async (afterMs) => {
+    const world = new OciWorld();
+    await world.sandbox();
+    const ends = ["first", "second", "third"].map((name) => {
+      const start = world.runtime.start(world.spec(["sleep", "100"], { id: `uid/${name}/0` }));
+      return start.then(
+        () => "started",
+        () => "refused",
+      );
+    });
+    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    await world.runtime.removeSandbox("uid");
+    expect(execFileSync("ps", ["-eo", "args="]).toString()).not.toContain(world.directory);
+    expect(world.runtime.sandboxUids()).toEqual([]);
+    await Promise.all(ends);
+    expect(execFileSync("ps", ["-eo", "args="]).toString()).not.toContain(world.directory);
+    expect(world.runtime.sandboxUids()).toEqual([]);
+    expect(world.runtime.cgroups.podUids()).toEqual([]);
+  },
+);
+
+run(
+  "a container that has no record, because its agent was killed while it was made, ends with the next agent",
+  async () => {
+    const world = new OciWorld();
+    await world.sandbox();
+    const container = await world.runtime.start(world.spec(["sleep", "100"]));
+    rmSync(join(world.directory, "sandboxes/uid/main/0/container.json"));
+    expect(await world.agent().adopt("uid", "main")).toBeUndefined();
+    await expect.poll(() => isRunning(container.pid)).toBe(false);
+    await expect
+      .poll(() => execFileSync("ps", ["-eo", "args="]).toString())
+      .not.toContain(join(world.directory, "sandboxes/uid/main"));
+  },
+);
+
+run("a pod of which only its groups are left is known, and removed", async () => {
+  const world = new OciWorld();
+  if (world.runtime.cgroups.version === "none") return;
+  await world.sandbox();
+  await world.runtime.start(world.spec(["sleep", "100"]));
+  rmSync(join(world.directory, "sandboxes/uid"), { recursive: true });
+  const next = world.agent();
+  expect(next.sandboxUids()).toEqual(["uid"]);
+  await next.removeSandbox("uid");
+  expect(next.sandboxUids()).toEqual([]);
 });
 
 function isRunning(pid: number): boolean {

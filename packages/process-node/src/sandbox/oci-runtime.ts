@@ -12,6 +12,7 @@ import type {
   RunningContainer,
 } from "./container-runtime.ts";
 import { nodeError } from "../errors.ts";
+import { endProcessesNaming } from "../host/end-processes.ts";
 import { launch } from "../host/launch.ts";
 import { identify, isAlive, signalProcess } from "../host/process-identity.ts";
 import { conmonCommand, conmonPid, createByConmon, crunProgram, reopenLog } from "./conmon.ts";
@@ -62,6 +63,8 @@ const logBytesMax = 20 * 1024 * 1024;
 const rootBytesMax = 256 * 1024 * 1024;
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const killMsMax = 5_000;
+/** How long what is left of a pod may take to end. */
+const endMsMax = 5_000;
 /** Errors that do not say that the container itself cannot be started. */
 const passedOn: ReadonlySet<unknown> = new Set(["ERR_CONTAINER_CONFIG", "ERR_NETWORK"]);
 
@@ -80,6 +83,10 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   readonly #sandboxes: PodSandboxes;
   readonly #exits: ExitWatch;
   readonly #stage: string;
+  /** Starts under way, by container. */
+  readonly #starts = new Map<string, { readonly podUid: string; readonly over: Promise<unknown> }>();
+  /** Pods that are being removed: none of their containers starts any more. */
+  readonly #ending = new Set<string>();
 
   constructor(options: OciRuntimeOptions) {
     const { clock, directory, version } = options;
@@ -122,8 +129,9 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     return this.#sandboxes.find(podUid);
   }
 
+  /** Of every pod of which something is left. */
   sandboxUids(): readonly string[] {
-    return this.#sandboxes.uids();
+    return [...new Set([...this.#sandboxes.uids(), ...this.cgroups.podUids()])];
   }
 
   releaseIds(podUid: string): void {
@@ -135,12 +143,52 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     const ids = containersOf(directory, podUid).flatMap((container) =>
       attemptsOf(directory, podUid, container).map((attempt) => ({ podUid, container, attempt })),
     );
-    await Promise.all(ids.map((id) => this.#removeContainer(id)));
-    this.#sandboxes.remove(podUid);
-    this.cgroups.removePod(podUid);
+    this.#ending.add(podUid);
+    try {
+      await Promise.all(ids.map((id) => this.#removeContainer(id)));
+      await this.#endStarts(podUid);
+      this.#sandboxes.remove(podUid);
+      await this.#removeGroups(podUid);
+    } finally {
+      this.#ending.delete(podUid);
+    }
   }
 
-  async start(asked: ContainerSpec, ready?: Promise<unknown>): Promise<RunningContainer> {
+  /**
+   * A container that is being made has no record yet, and its programs do not end with this agent. Without
+   * them its start fails, which removes what it has made.
+   */
+  async #endStarts(podUid: string): Promise<void> {
+    const { clock, directory } = this.#options;
+    const deadlineMs = clock.monotonic() + endMsMax;
+    for (;;) {
+      await endProcessesNaming(join(directory, podUid, "/"), clock, endMsMax);
+      const starts = [...this.#starts.values()].filter((start) => start.podUid === podUid);
+      if (starts.length === 0 || clock.monotonic() > deadlineMs) return;
+      await Promise.race([sleep(clock, 50), Promise.all(starts.map(({ over }) => over))]);
+    }
+  }
+
+  async #removeGroups(podUid: string): Promise<void> {
+    const { clock } = this.#options;
+    const deadlineMs = clock.monotonic() + endMsMax;
+    while (!this.cgroups.removePod(podUid) && clock.monotonic() < deadlineMs) await sleep(clock, 10);
+  }
+
+  start(asked: ContainerSpec, ready?: Promise<unknown>): Promise<RunningContainer> {
+    const { podUid } = parseContainerId(asked.id);
+    const started = this.#start(asked, ready);
+    const over = started.then(
+      () => {},
+      () => {},
+    );
+    const start = { podUid, over };
+    this.#starts.set(asked.id, start);
+    void over.then(() => this.#starts.get(asked.id) === start && this.#starts.delete(asked.id));
+    return started;
+  }
+
+  async #start(asked: ContainerSpec, ready?: Promise<unknown>): Promise<RunningContainer> {
     const id = parseContainerId(asked.id);
     const sandbox = this.#sandboxes.find(id.podUid);
     if (sandbox === undefined) throw startError(asked, "the pod has no namespaces any more");
@@ -154,6 +202,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       this.#exits.forget(toolName(id));
       const record = await this.#create(spec, id, sandbox, bundle);
       await ready;
+      if (this.#ending.has(id.podUid)) throw new Error("the pod is being removed");
       await launch(this.#crun(["start", toolName(id)]));
       const startedAtMs = this.#options.clock.now();
       const started: ContainerRecord = { ...record, startedAtMs, isStarted: true };
@@ -303,6 +352,8 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     const bundle = bundleFolder(this.#options.directory, id);
     const record = readRecord(bundle);
     if (record !== undefined) await this.#kill(record);
+    // What made it may have ended, or be at work still, before there was a record.
+    if (record?.isStarted !== true) await endProcessesNaming(join(bundle, "/"), this.#options.clock, killMsMax);
     await this.#forget(id);
     this.#exits.forget(toolName(id));
     rmSync(bundle, { recursive: true, force: true });

@@ -25,8 +25,11 @@ interface SandboxRecord {
 const nameScript = `{ printf '%s' "$1" >/proc/sys/kernel/hostname; } 2>/dev/null || hostname "$1"`;
 /** Rights in a namespace of its own are what a program without a filter begins to attack the kernel with. */
 const noNamespaces = `{ echo 0 >/proc/sys/user/max_user_namespaces; } 2>/dev/null || true`;
-/** In the pod's own namespaces, with rights there and nowhere else. It sleeps without an open file. */
-const holderScript = `${noNamespaces}; echo ready && exec sleep infinity >&- 2>&-`;
+/**
+ * In the pod's own namespaces, with rights there and nowhere else. It sleeps without an open file, and not
+ * before it is recorded: an agent that ends before that takes it along.
+ */
+const holderScript = `${noNamespaces}; echo ready && read -r recorded && exec sleep infinity <&- >&- 2>&-`;
 
 export class PodSandboxes {
   readonly #directory: string;
@@ -59,7 +62,9 @@ export class PodSandboxes {
       await untilReady(child);
       if (range !== undefined) await this.#prepare(child.pid ?? 0, spec.hostname, range);
       const ids = range === undefined ? ownIds(spec) : { uids: range, gids: range };
-      return this.#remember(spec, child.pid ?? 0, ids);
+      const sandbox = this.#remember(spec, child.pid ?? 0, ids);
+      child.stdin?.end("recorded\n");
+      return sandbox;
     } catch (error) {
       child.kill("SIGKILL");
       const message = `Cannot make the namespaces of pod "${spec.podUid}": ${messageOf(error)}`;
@@ -93,10 +98,12 @@ export class PodSandboxes {
     const child = spawn(program, args, {
       cwd: "/",
       env: toolEnvironment,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
       // Signals to the agent's group are not for it.
       detached: true,
     });
+    // Its end is noticed by other ways.
+    child.stdin?.on("error", () => {});
     child.unref();
     return child;
   }

@@ -19,11 +19,16 @@ const ownerLink = "owner";
  * it on disk.
  */
 export function prepareMemoryFolder(dataFolder: string): string {
-  const folder = isMemory(sharedMemory) ? join(sharedMemory, nameOf(dataFolder)) : join(dataFolder, "memory");
+  const folder = memoryFolderOf(dataFolder);
   preparePrivateFolder(folder);
   if (lstatSync(join(folder, ownerLink), { throwIfNoEntry: false }) === undefined)
     symlinkSync(realpathSync(dataFolder), join(folder, ownerLink));
   return folder;
+}
+
+/** Where the memory of an existing data folder is. */
+export function memoryFolderOf(dataFolder: string): string {
+  return isMemory(sharedMemory) ? join(sharedMemory, nameOf(dataFolder)) : join(dataFolder, "memory");
 }
 
 /** The memory folders of nodes whose data folder is gone. */

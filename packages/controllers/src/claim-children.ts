@@ -34,15 +34,16 @@ interface Selecting extends KubeObject {
 }
 
 /** A child without a controller wakes all owners of its namespace that would adopt it. */
-export function watchingOrphans<T extends KubeObject, O extends Selecting>(
+export function watchingOrphans<T extends KubeObject, O extends KubeObject>(
   of: KindRef<T>,
   owner: KindRef<O>,
+  selectorOf: (owner: O) => LabelSelectorObject | undefined = (each: Selecting) => each.spec?.selector,
 ): WatchDefinition<T> {
   return watching(of, (child, cache) =>
     isOrphan(child)
       ? cache
           .list(owner, { namespace: child.metadata.namespace })
-          .filter(({ spec }) => matchesLabelSelector(spec?.selector, child.metadata.labels ?? {}))
+          .filter((each) => matchesLabelSelector(selectorOf(each), child.metadata.labels ?? {}))
           .map(keyOf)
       : [],
   );

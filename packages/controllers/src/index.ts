@@ -9,6 +9,7 @@ export { namespaces } from "./namespace/namespace-controller.ts";
 export { nodeLifecycle } from "./node-lifecycle/node-lifecycle-controller.ts";
 export { resourceQuotas } from "./resource-quota/resource-quota-controller.ts";
 export { replicaSets } from "./replica-set/replica-set-controller.ts";
+export { replicationControllers } from "./replication-controller/replication-controller.ts";
 export type { SchedulerOptions } from "./scheduler/scheduler.ts";
 export { scheduler } from "./scheduler/scheduler.ts";
 export { statefulSets } from "./stateful-set/stateful-set-controller.ts";

@@ -10,6 +10,7 @@ import {
   namespaces,
   nodeLifecycle,
   replicaSets,
+  replicationControllers,
   resourceQuotas,
   scheduler,
   serviceAccounts,
@@ -35,6 +36,7 @@ export async function startBuiltInControllers({
   const controllers = [
     deployments,
     replicaSets,
+    replicationControllers,
     statefulSets,
     scheduler(),
     endpoints,

@@ -8,6 +8,7 @@ import {
   GarbageCollector,
   namespaces,
   replicaSets,
+  replicationControllers,
   scheduler,
   serviceAccounts,
   statefulSets,
@@ -20,6 +21,7 @@ import type { Operator } from "setpoint";
 const optional = [
   { definition: deployments, resources: ["deployments"] },
   { definition: replicaSets, resources: ["replicasets", "deployments"] },
+  { definition: replicationControllers, resources: ["replicationcontrollers"] },
   { definition: statefulSets, resources: ["statefulsets"] },
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
 ];

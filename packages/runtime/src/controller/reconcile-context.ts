@@ -211,7 +211,10 @@ export interface ReconcileContext<Status extends object = object> {
    * object counts as deleted.
    */
   delete(this: void, object: KubeObject, options?: DeleteOptions): Promise<void>;
-  /** Replaces the status (server-side apply on /status). Writes nothing when it would change nothing. */
+  /**
+   * Replaces the status (server-side apply on /status). Writes nothing when it would change nothing. An empty
+   * list of conditions removes them; without a list they stay.
+   */
   status(this: void, status: Status): Promise<void>;
   /**
    * Sets conditions of the reconciled object. They are written together with `status`, at the latest at the

@@ -105,7 +105,8 @@ export class StatusWriter {
 
   /**
    * Replaces this controller's part of the status. Conditions that neither it nor this run names stay as they
-   * are. Conditions with their own times (apps/v1 has others than meta/v1) are written as given.
+   * are. Conditions with their own times (apps/v1 has others than meta/v1) are written as given, and an empty
+   * list of conditions removes them.
    */
   async replace(status: object): Promise<void> {
     // Any object can be read as its fields.
@@ -113,6 +114,10 @@ export class StatusWriter {
     const named = conditionsOf(fields);
     if (named.length > 0 && named.every((each) => each.lastTransitionTime !== undefined))
       return this.#settle(() => ({ fields, said: [], kept: [] }));
+    if (named.length === 0 && Array.isArray(fields["conditions"]) && this.#conditions.size === 0) {
+      const { conditions: _, ...others } = fields;
+      return this.#settle(() => ({ fields: others, said: [], kept: [] }));
+    }
     for (const condition of named) this.condition(condition);
     const sayings = this.#sayings;
     await this.#settle(() => this.#completed(fields, named.length > 0));

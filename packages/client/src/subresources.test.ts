@@ -43,13 +43,13 @@ const object = (value: unknown, status = 200): ApiResponse => ({ kind: "object",
 
 test("evictions, bindings, tokens and scales are asked for at their paths", async () => {
   const status = { token: "t", expirationTimestamp: "2026-01-01T00:00:00Z", replicas: 2, selector: "app=a" };
-  const { client, sent } = answering(() => object({ spec: { replicas: 3 }, status }));
+  const { client, sent } = answering(() => object({ metadata: { uid: "u" }, spec: { replicas: 3 }, status }));
   await evictPod(client, key, { preconditions: { uid: "u" }, dryRun: true });
   await bindPod(client, key, "node-1");
   expect(await requestToken(client, key, { audiences: ["vault"], expirationSeconds: 600 })).toMatchObject({
     token: "t",
   });
-  expect(await readScale(client, Box, key)).toEqual({ replicas: 3, currentReplicas: 2, selector: "app=a" });
+  expect(await readScale(client, Box, key)).toEqual({ uid: "u", replicas: 3, currentReplicas: 2, selector: "app=a" });
   expect(sent).toEqual([
     'POST /api/v1/namespaces/default/pods/a/eviction dryRun=All {"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"a","namespace":"default"},"deleteOptions":{"preconditions":{"uid":"u"}}}',
     'POST /api/v1/namespaces/default/pods/a/binding {"apiVersion":"v1","kind":"Binding","metadata":{"name":"a","namespace":"default"},"target":{"apiVersion":"v1","kind":"Node","name":"node-1"}}',

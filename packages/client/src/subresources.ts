@@ -95,6 +95,8 @@ export async function requestToken(
 
 /** The scale of an object that has one. */
 export interface Scale {
+  /** The UID of the object that is scaled. */
+  readonly uid: string;
   /** Wanted. */
   readonly replicas: number;
   /** Counted. */
@@ -111,11 +113,17 @@ export async function readScale(
   options: RequestOptions = {},
 ): Promise<Scale> {
   const request: ApiRequest = { method: "GET", path: objectPath(kind, key, "scale") };
-  const { spec, status } = await readObject<ScaleObject>(client, request, options.signal);
-  return { replicas: spec?.replicas ?? 0, currentReplicas: status?.replicas ?? 0, selector: status?.selector ?? "" };
+  const { metadata, spec, status } = await readObject<ScaleObject>(client, request, options.signal);
+  return {
+    uid: metadata?.uid ?? "",
+    replicas: spec?.replicas ?? 0,
+    currentReplicas: status?.replicas ?? 0,
+    selector: status?.selector ?? "",
+  };
 }
 
 interface ScaleObject {
+  readonly metadata?: { readonly uid?: string };
   readonly spec?: { readonly replicas?: number };
   readonly status?: { readonly replicas?: number; readonly selector?: string };
 }

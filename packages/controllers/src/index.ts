@@ -2,6 +2,7 @@
 export type { CertificateSignerOptions } from "./certificates/certificate-signer.ts";
 export { certificateSigner } from "./certificates/certificate-signer.ts";
 export { deployments } from "./deployment/deployment-controller.ts";
+export { podDisruptionBudgets } from "./disruption/disruption-controller.ts";
 export { endpoints } from "./endpoints/endpoints-controller.ts";
 export type { GarbageCollectorOptions } from "./garbage-collector/garbage-collector.ts";
 export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";

@@ -7,6 +7,7 @@ import {
   endpoints,
   GarbageCollector,
   namespaces,
+  podDisruptionBudgets,
   replicaSets,
   replicationControllers,
   scheduler,
@@ -23,6 +24,7 @@ const optional = [
   { definition: replicaSets, resources: ["replicasets", "deployments"] },
   { definition: replicationControllers, resources: ["replicationcontrollers"] },
   { definition: statefulSets, resources: ["statefulsets"] },
+  { definition: podDisruptionBudgets, resources: ["poddisruptionbudgets"] },
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
 ];
 

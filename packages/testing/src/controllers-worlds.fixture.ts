@@ -1,11 +1,12 @@
 /** What is explored of Kubernetes' own controllers. Only tests import this. */
-import { ConfigMap, Deployment, Namespace, Service } from "@setpoint/api";
+import { ConfigMap, Deployment, Namespace, PodDisruptionBudget, Service } from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
 import {
   claimProtection,
   deployments,
   endpoints,
   namespaces,
+  podDisruptionBudgets,
   replicaSets,
   scheduler,
   serviceAccounts,
@@ -65,6 +66,13 @@ export const worlds: readonly StoryInit[] = [
     remove(Deployment, "web"),
   ),
   story(
+    "a PodDisruptionBudget of a Deployment",
+    PodDisruptionBudget({ name: "web", spec: { maxUnavailable: "50%", selector: { matchLabels: labels } } }),
+    web,
+    patch(Deployment, "web", { spec: { replicas: 1 } }),
+    remove(PodDisruptionBudget, "web"),
+  ),
+  story(
     "a namespace is terminated with its contents",
     Namespace({ name: "team" }),
     { ...web, metadata: { ...web.metadata, namespace: "team" } },
@@ -89,6 +97,7 @@ function builtInControllers(): Operator {
     deployments,
     replicaSets,
     endpoints,
+    podDisruptionBudgets,
     scheduler(),
     namespaces,
     claimProtection,

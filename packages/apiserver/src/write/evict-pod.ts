@@ -14,11 +14,10 @@ import { goesAtOnce, markDeleted } from "./mark-deleted.ts";
 import { type DeleteOptions, parseDeleteOptions } from "../request/delete-options.ts";
 import { badRequest } from "../response/api-errors.ts";
 import { conflicting, createdStatus, type EndpointServer, isDryRun, missing, podKey } from "./endpoint-server.ts";
+import { spendBudget, stillProcessed } from "./spend-budget.ts";
 import { numberAt, objectAt, objectsAt, stringAt, valueAt, type JsonObject } from "../registry/json-fields.ts";
 import { podStrategy } from "../registry/builtin/pod-strategy.ts";
 
-const retryAfterSeconds = 10;
-const blocked = "Cannot evict pod as it would violate the pod's disruption budget.";
 const podKind = { group: "", kind: "Pod" };
 const disruption = {
   type: "DisruptionTarget",
@@ -26,23 +25,45 @@ const disruption = {
   reason: "EvictionByEvictionAPI",
   message: "Eviction API: evicting",
 };
-/** More pods on their way out than this and the budget's controller is behind. */
-const disruptedPodsMax = 2000;
+const severalBudgets =
+  "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+/** Decisions on a pod that changes meanwhile; then the client gets the conflict. */
+const attemptsMax = 20;
 
 export function evictPod(server: EndpointServer): Endpoint {
   return async ({ attributes, body, request }) => {
     const { namespace, name } = attributes;
     if (stringAt(body, "metadata", "name") !== name)
       throw badRequest("name in URL does not match name in Eviction object");
-    const pod = server.reader.get("", "pods", namespace, name);
-    if (pod === undefined) throw missing("pods", name);
-    const options = parseDeleteOptions(objectAt(body, "deleteOptions"), undefined);
-    checkPreconditions(podKind, pod, options);
-    const dryRun = options.dryRun || isDryRun(request.query);
-    if (needsBudget(pod)) await spendBudget(server, pod, dryRun);
-    if (!dryRun) await deletePod(server, pod, options);
-    return createdStatus();
+    const asked = parseDeleteOptions(objectAt(body, "deleteOptions"), undefined);
+    const options = { ...asked, dryRun: asked.dryRun || isDryRun(request.query) };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await evict(server, namespace, name, options);
+        return createdStatus();
+      } catch (error) {
+        if (!(error instanceof ChangedPod) || attempt === attemptsMax) throw error;
+      }
+    }
   };
+}
+
+/** The pod was not ready when it was read, so it needed no budget; it may be ready now. */
+class ChangedPod extends ApiError {}
+
+async function evict(server: EndpointServer, namespace: string, name: string, options: DeleteOptions): Promise<void> {
+  const pod = server.reader.get("", "pods", namespace, name);
+  if (pod === undefined) throw missing("pods", name);
+  checkPreconditions(podKind, pod, options);
+  const budget = needsBudget(pod) ? budgetOf(server, pod) : undefined;
+  const isExempt = budget !== undefined && !isReady(pod) && allowsUnready(budget);
+  if (budget !== undefined && !isExempt) await spend(server, budget, name, options.dryRun);
+  if (options.dryRun) return;
+  const mayStart = stringAt(pod, "status", "phase") === "Pending" && pod.metadata.deletionTimestamp === undefined;
+  const ifChanged = isExempt
+    ? stillProcessed(budget)
+    : new ChangedPod(conflicting("pods", name, "the pod was modified while it was being evicted").status);
+  await deletePod(server, pod, options, isExempt || mayStart ? ifChanged : undefined);
 }
 
 /** Pods that do no work do not count for a budget. */
@@ -51,36 +72,32 @@ function needsBudget(pod: UnstructuredObject): boolean {
   return !["Pending", "Succeeded", "Failed"].includes(phase) && pod.metadata.deletionTimestamp === undefined;
 }
 
-async function spendBudget(
-  { storage, reader, host }: EndpointServer,
-  pod: UnstructuredObject,
-  dryRun: boolean,
-): Promise<void> {
-  const { namespace = "", name = "", labels = {} } = pod.metadata;
+function budgetOf({ reader }: EndpointServer, pod: UnstructuredObject): UnstructuredObject | undefined {
+  const { namespace = "", labels = {} } = pod.metadata;
   const budgets = reader
     .list("policy", "poddisruptionbudgets", namespace)
     .filter((each) =>
       matchesLabelSelector(valueAt(each, "spec", "selector") as LabelSelectorObject | undefined, labels),
     );
-  const [budget] = budgets;
-  if (budget === undefined) return;
-  if (budgets.length > 1) {
-    throw new ApiError(
-      failure(
-        500,
-        "InternalError",
-        "Internal error occurred: This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
-      ),
-    );
-  }
-  const isReady = objectsAt(pod, "status", "conditions").some(
-    (each) => each["type"] === "Ready" && each["status"] === "True",
-  );
-  if (!isReady && allowsUnready(budget)) return;
-  const key = { prefix: "/policy/poddisruptionbudgets", path: `${namespace}/${budget.metadata.name ?? ""}` };
+  if (budgets.length > 1) throw new ApiError(failure(500, "", severalBudgets));
+  return budgets[0];
+}
+
+function isReady(pod: UnstructuredObject): boolean {
+  return objectsAt(pod, "status", "conditions").some((each) => each["type"] === "Ready" && each["status"] === "True");
+}
+
+async function spend(
+  { storage, host }: EndpointServer,
+  budget: UnstructuredObject,
+  pod: string,
+  dryRun: boolean,
+): Promise<void> {
+  const { namespace = "", name = "" } = budget.metadata;
+  const key = { prefix: "/policy/poddisruptionbudgets", path: `${namespace}/${name}` };
   await storage.write(key, (current) => {
     if (current === undefined) return "keep";
-    const spent = spend(current, name, timestamp(host.clock));
+    const spent = spendBudget(current, pod, timestamp(host.clock));
     return dryRun ? "keep" : spent;
   });
 }
@@ -95,37 +112,16 @@ function allowsUnready(budget: UnstructuredObject): boolean {
   return desired > 0 && (numberAt(budget, "status", "currentHealthy") ?? 0) >= desired;
 }
 
-function spend(budget: UnstructuredObject, pod: string, now: string): UnstructuredObject {
-  const name = budget.metadata.name ?? "";
-  const status = objectAt(budget, "status");
-  if ((numberAt(status, "observedGeneration") ?? 0) < (budget.metadata.generation ?? 0)) {
-    throw tooMany(`The disruption budget ${name} is still being processed by the server.`);
-  }
-  const allowed = numberAt(status, "disruptionsAllowed") ?? 0;
-  const disrupted = objectAt(status, "disruptedPods");
-  if (Object.keys(disrupted).length > disruptedPodsMax)
-    throw tooMany(`The disruption budget ${name} has too many disrupted pods.`);
-  if (allowed <= 0) {
-    const desired = numberAt(status, "desiredHealthy") ?? 0;
-    const current = numberAt(status, "currentHealthy") ?? 0;
-    throw tooMany(`The disruption budget ${name} needs ${desired} healthy pods and has ${current} currently`);
-  }
-  const spent: JsonObject = { ...status, disruptionsAllowed: allowed - 1, disruptedPods: { ...disrupted, [pod]: now } };
-  return { ...budget, status: spent };
-}
-
-function tooMany(why: string): ApiError {
-  const retry = why.endsWith("by the server.") ? { retryAfterSeconds } : {};
-  return new ApiError(
-    failure(429, "TooManyRequests", blocked, { causes: [{ reason: "DisruptionBudget", message: why }], ...retry }),
-  );
-}
-
 /**
  * In the writes of upstream: why the pod goes, that it goes, and, when no node has to end it, that it is
  * gone.
  */
-async function deletePod(server: EndpointServer, pod: UnstructuredObject, options: DeleteOptions): Promise<void> {
+async function deletePod(
+  server: EndpointServer,
+  pod: UnstructuredObject,
+  options: DeleteOptions,
+  ifChanged: Error | undefined,
+): Promise<void> {
   const { storage, host } = server;
   const { namespace = "", name = "" } = pod.metadata;
   const key = podKey(namespace, name);
@@ -135,7 +131,11 @@ async function deletePod(server: EndpointServer, pod: UnstructuredObject, option
       throw conflicting("pods", name, "the pod was replaced while it was being evicted");
     return current;
   };
-  await storage.write(key, (current) => withReason(same(current), timestamp(host.clock)));
+  await storage.write(key, (present) => {
+    const current = same(present);
+    if (ifChanged !== undefined && current.metadata.resourceVersion !== pod.metadata.resourceVersion) throw ifChanged;
+    return withReason(current, timestamp(host.clock));
+  });
   const { object } = await storage.write(key, (present) => {
     const current = same(present);
     const marked = markDeleted(host.clock, podStrategy, current, options);

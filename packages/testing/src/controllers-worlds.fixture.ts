@@ -70,6 +70,7 @@ export const worlds: readonly StoryInit[] = [
     PodDisruptionBudget({ name: "web", spec: { maxUnavailable: "50%", selector: { matchLabels: labels } } }),
     web,
     patch(Deployment, "web", { spec: { replicas: 1 } }),
+    remove(Deployment, "web"),
     remove(PodDisruptionBudget, "web"),
   ),
   story(

@@ -32,7 +32,7 @@ function seen(spec: Spec, pods: string, count = 0): SeenBudget {
 }
 
 function pod(state: string, name: string): Stored<Pod> {
-  const { metadata, ...rest } = Pod({ name });
+  const { metadata, ...rest } = Pod({ name, spec: { containers: [] } });
   const deletion = state === "t" ? { deletionTimestamp: "2026-01-01T00:09:30Z" } : {};
   const conditions = [{ type: "Ready", status: state === "u" ? "False" : "True" }];
   return { ...rest, metadata: { ...metadata, ...deletion }, status: { phase: "Running", conditions } } as Stored<Pod>;

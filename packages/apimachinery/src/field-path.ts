@@ -2,6 +2,7 @@
  * Elements of field paths in the form of FieldsV1 keys: `f:name`, `k:{"name":"c"}`, `v:"x"`, `i:0`, and the
  * paths that messages show: `.spec.containers[name="c"].image`.
  */
+import { decodeJson, encodeJson } from "./json-text.ts";
 import { isJsonObject, type JsonObject } from "./json-value.ts";
 
 /** A step of a path, written as a key of FieldsV1. */
@@ -18,12 +19,12 @@ export function fieldElement(name: string): FieldPathElement {
  */
 export function keyElement(keys: JsonObject): FieldPathElement {
   const names = Object.keys(keys).sort();
-  return `k:{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(keys[name])}`).join(",")}}`;
+  return `k:{${names.map((name) => `${JSON.stringify(name)}:${encodeJson(keys[name])}`).join(",")}}`;
 }
 
 /** The step to the item of a set that has this value. */
 export function valueElement(value: unknown): FieldPathElement {
-  return `v:${JSON.stringify(value)}`;
+  return `v:${encodeJson(value)}`;
 }
 
 /** Writes an element in its one normal form; undefined when it is none (`.` is not an element). */
@@ -31,10 +32,10 @@ export function normalFieldElement(text: string): FieldPathElement | undefined {
   const content = text.slice(2);
   try {
     if (text.startsWith("f:")) return text;
-    if (text.startsWith("v:")) return valueElement(JSON.parse(content));
+    if (text.startsWith("v:")) return valueElement(decodeJson(content));
     if (text.startsWith("i:")) return /^-?\d+$/.test(content) ? `i:${Number(content)}` : undefined;
     if (!text.startsWith("k:")) return undefined;
-    const keys: unknown = JSON.parse(content);
+    const keys = decodeJson(content);
     return isJsonObject(keys) ? keyElement(keys) : undefined;
   } catch {
     return undefined;
@@ -46,10 +47,10 @@ function formatElement(element: FieldPathElement): string {
   if (element.startsWith("f:")) return `.${content}`;
   if (element.startsWith("v:")) return `[=${content}]`;
   if (element.startsWith("i:")) return `[${content}]`;
-  const keys: unknown = JSON.parse(content);
+  const keys = decodeJson(content);
   if (!isJsonObject(keys)) return `[${content}]`;
   return `[${Object.keys(keys)
-    .map((name) => `${name}=${JSON.stringify(keys[name])}`)
+    .map((name) => `${name}=${encodeJson(keys[name])}`)
     .join(",")}]`;
 }
 

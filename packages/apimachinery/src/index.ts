@@ -58,6 +58,7 @@ export {
 export { assert, isSetpointError, messageOf, SetpointError } from "./errors.ts";
 
 // JSON values
+export { decodeJson, encodeJson, exactInteger, isJsonInteger } from "./json-text.ts";
 export type { JsonObject } from "./json-value.ts";
 export { cloneJson, copyObject, deepEqual, deepFreeze, isJsonObject, setOwn } from "./json-value.ts";
 

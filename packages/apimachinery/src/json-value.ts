@@ -1,4 +1,5 @@
-/** Plain JSON values: compare, copy, freeze. */
+/** Plain JSON values: compare, copy, freeze. Integers that a number may not hold exactly are a `bigint`. */
+import { exactInteger } from "./json-text.ts";
 
 export type JsonObject = { readonly [key: string]: unknown };
 
@@ -14,8 +15,14 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a))
     return Array.isArray(b) && a.length === b.length && a.every((value, index) => deepEqual(value, b[index]));
-  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  if (!isJsonObject(a) || !isJsonObject(b)) return isSameInteger(a, b);
   return hasAllOf(a, b) && Object.keys(b).every((key) => b[key] === undefined || Object.hasOwn(a, key));
+}
+
+/** A program may write a small integer as a bigint, which is a number when it comes back. */
+function isSameInteger(a: unknown, b: unknown): boolean {
+  if (typeof a === "bigint") return typeof b === "number" && Number.isSafeInteger(b) && a === BigInt(b);
+  return typeof b === "bigint" && isSameInteger(b, a);
 }
 
 /** Whether `b` has all keys of `a`, with equal values. */
@@ -31,7 +38,7 @@ export function cloneJson<T>(value: T): T {
 
 function cloned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cloned);
-  if (!isJsonObject(value)) return value;
+  if (!isJsonObject(value)) return typeof value === "bigint" ? exactInteger(value) : value;
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) if (value[key] !== undefined) setOwn(copy, key, cloned(value[key]));
   return copy;

@@ -1,5 +1,7 @@
 /** Converts objects between the versions of a kind, without loss. */
 import {
+  decodeJson,
+  encodeJson,
   apiVersionOf,
   createMergePatch,
   deepEqual,
@@ -72,7 +74,7 @@ function between(
   const after = kept === undefined ? plain : restored(kept, plain, (payload) => there(back(payload)));
   const isLossless = deepEqual(tidy(back(after)), tidy(before));
   const { annotations: _old, ...metadata } = object.metadata;
-  const all = isLossless ? annotations : { ...annotations, [`${keptPrefix}${from}`]: JSON.stringify(before) };
+  const all = isLossless ? annotations : { ...annotations, [`${keptPrefix}${from}`]: encodeJson(before) };
   const {
     spec: _spec,
     status: _status,
@@ -115,7 +117,7 @@ function payloadConverter(version: ConvertedVersion, direction: "up" | "down"): 
 
 /** Undefined fields are absent on the wire. */
 function tidy(payload: Payload): Payload {
-  return JSON.parse(JSON.stringify(payload)) as JsonObject;
+  return decodeJson(encodeJson(payload)) as JsonObject;
 }
 
 interface Kept {
@@ -133,7 +135,7 @@ function takeKept(object: KubeObject, version: string): Kept {
 /** Users may damage annotations; then the plain conversion counts. */
 function parseKept(text: string): Payload | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = decodeJson(text);
     return isJsonObject(value) ? (cloneJson(value) as Payload) : undefined;
   } catch {
     return undefined;

@@ -6,6 +6,8 @@ import {
   SetpointError,
   isSetpointError,
   cloneJson,
+  exactInteger,
+  isJsonInteger,
   lookupTable,
   quantityProblem,
   setOwn,
@@ -91,7 +93,8 @@ class DecodeWalk {
       return cloneJson(value);
     }
     if (isJsonObject(value)) return this.#object(schema, value, path, isResource, throws);
-    return Array.isArray(value) ? this.#array(schema, value, path, throws) : value;
+    if (Array.isArray(value)) return this.#array(schema, value, path, throws);
+    return typeof value === "bigint" ? integerOf(schema, value, throws) : value;
   }
 
   #array({ items }: StructuralSchema, array: readonly unknown[], path: string, throws: boolean): unknown {
@@ -125,6 +128,11 @@ class DecodeWalk {
     }
     return copy;
   }
+}
+
+/** Go's struct of a built-in kind holds a number as a float. */
+function integerOf({ type }: StructuralSchema, value: bigint, throws: boolean): number | bigint {
+  return type === "number" && throws ? Number(value) : exactInteger(value);
 }
 
 const zeros: Readonly<Record<string, unknown>> = lookupTable({ string: "", integer: 0, number: 0, boolean: false });
@@ -166,5 +174,5 @@ function wantedType(schema: StructuralSchema, value: unknown): string | undefine
   if (type === undefined || type === found) return undefined;
   if (type !== "integer") return type;
   if (isIntegerOf(format, value)) return undefined;
-  return Number.isInteger(value) ? format : type;
+  return isJsonInteger(value) ? format : type;
 }

@@ -5,6 +5,7 @@ import {
   duration,
   embeddedObject,
   field,
+  int64,
   intOrString,
   labelSelector,
   preserved,
@@ -12,13 +13,19 @@ import {
   timestamp,
 } from "./index.ts";
 
+const safe = Number.MAX_SAFE_INTEGER;
 const convert = (schema: z.ZodType): unknown => structuralFromZod(schema, "spec");
 
 test.each([
-  ["int", z.int(), { type: "integer", format: "int64" }],
+  ["int", z.int(), { type: "integer", format: "int64", minimum: -safe, maximum: safe }],
+  ["int64", int64(), { type: "integer", format: "int64" }],
   ["int with bounds", z.int().min(1).max(5), { type: "integer", format: "int64", minimum: 1, maximum: 5 }],
   ["int32", z.int32(), { type: "integer", format: "int32" }],
-  ["positive", z.int().positive(), { type: "integer", format: "int64", minimum: 0, exclusiveMinimum: true }],
+  [
+    "positive",
+    z.int().positive(),
+    { type: "integer", format: "int64", minimum: 0, exclusiveMinimum: true, maximum: safe },
+  ],
   ["number", z.number().lt(2), { type: "number", maximum: 2, exclusiveMaximum: true }],
   ["literals", z.literal([1, 3, 5, 7]), { type: "integer", enum: [1, 3, 5, 7] }],
   ["union of literals", z.union([z.literal(1), z.literal(3)]), { type: "integer", enum: [1, 3] }],
@@ -86,7 +93,11 @@ test.each([
     z.object({ a: z.object({ b: z.string().transform(Number) }) }),
     'field "spec.a.b" to Kubernetes: a value on the wire',
   ],
-  ["a bigint", z.object({ n: z.int64() }), 'field "spec.n" to Kubernetes: a bigint has no JSON form'],
+  [
+    "a bigint",
+    z.object({ n: z.int64() }),
+    'field "spec.n" to Kubernetes: small integers are numbers in JSON; use int64()',
+  ],
   ["a tuple", z.tuple([z.string()]), "a tuple cannot be structural"],
   [
     "lookahead",
@@ -96,4 +107,19 @@ test.each([
   ["mixed literals", z.literal([1, "a"]), "must all be strings, all numbers or all booleans"],
 ])("%s is refused with its path", (_, schema, message) => {
   expect(() => convert(schema)).toThrow(message);
+});
+
+test("an integer of a status has no limit of numbers: the operator writes it", () => {
+  expect(structuralFromZod(z.int(), "status")).toEqual({ type: "integer", format: "int64" });
+});
+
+test.each([
+  [3, true],
+  [2n ** 60n, true],
+  [2n ** 63n, false],
+  [2 ** 60, false],
+  [0.5, false],
+  ["3", false],
+])("int64() takes a %o: %s", (value, isTaken) => {
+  expect(int64().safeParse(value).success).toBe(isTaken);
 });

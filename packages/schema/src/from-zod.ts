@@ -69,7 +69,7 @@ interface ZodDefinition {
 }
 
 const inexpressible: Readonly<Record<string, string>> = lookupTable({
-  bigint: "a bigint has no JSON form; use z.int() or a decimal string",
+  bigint: "small integers are numbers in JSON; use int64(), or z.int() for what a number holds",
   date: "a Date has no JSON form; use timestamp()",
   pipe: "a value on the wire cannot be transformed; parse it where it is used",
   transform: "a value on the wire cannot be transformed; parse it where it is used",
@@ -145,7 +145,7 @@ function ownForm(node: JsonNode, path: string): StructuralSchema {
       return stringForm(node, path);
     case "integer":
     case "number":
-      return numberForm(node);
+      return numberForm(node, path);
     case "boolean":
       return { type: "boolean" };
     default:
@@ -229,17 +229,21 @@ function requireRe2(pattern: string, path: string): void {
   throw refusal(path, `Kubernetes reads patterns as RE2, which has no lookaround or backreference: ${pattern}`);
 }
 
-function numberForm(node: JsonNode): StructuralSchema {
+/** What a client writes to a spec; a status is the operator's own. */
+const ofClients = /^spec\b/;
+
+function numberForm(node: JsonNode, path: string): StructuralSchema {
   const form: Record<string, unknown> = { type: node["type"] };
   const marker = node[markerKey];
   if (marker === "int32") form["format"] = "int32";
   if (marker === "safeint") form["format"] = "int64";
   const format = node["format"];
   if (typeof format === "string" && numericFormats.has(format)) form["format"] = format;
-  const limit = marker === "int32" ? 2 ** 31 : Number.MAX_SAFE_INTEGER;
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = node;
-  if (typeof minimum === "number" && minimum > -limit) form["minimum"] = minimum;
-  if (typeof maximum === "number" && maximum < limit - (marker === "int32" ? 1 : 0)) form["maximum"] = maximum;
+  // The format says these limits, except that a number holds less than int64.
+  const implied = marker === "int32" ? 2 ** 31 : ofClients.test(path) ? Infinity : Number.MAX_SAFE_INTEGER;
+  if (typeof minimum === "number" && minimum > -implied) form["minimum"] = minimum;
+  if (typeof maximum === "number" && maximum < implied - (marker === "int32" ? 1 : 0)) form["maximum"] = maximum;
   // JSON Schema 2020 has numbers here, Kubernetes the booleans of draft 4.
   if (typeof exclusiveMinimum === "number") Object.assign(form, { minimum: exclusiveMinimum, exclusiveMinimum: true });
   if (typeof exclusiveMaximum === "number") Object.assign(form, { maximum: exclusiveMaximum, exclusiveMaximum: true });

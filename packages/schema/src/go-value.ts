@@ -1,5 +1,5 @@
 /** Values as Kubernetes' messages print them: what Go's `%q`, `%v` and its JSON encoder print. */
-import { lookupTable } from "@setpoint/apimachinery";
+import { encodeJson, lookupTable } from "@setpoint/apimachinery";
 
 const escapes: Readonly<Record<string, string>> = lookupTable({
   "\u0007": "\\a",
@@ -41,7 +41,7 @@ const htmlCharacters = /[<>&\u2028\u2029]/g;
 
 /** JSON as Go encodes it: keys in order, and the characters that mean something in HTML escaped. */
 export function goJson(value: unknown): string {
-  const text = JSON.stringify(sorted(value)) ?? "null";
+  const text = encodeJson(sorted(value));
   return text.replace(htmlCharacters, (character) => `\\u${hex(character.charCodeAt(0), 4)}`);
 }
 

@@ -32,6 +32,7 @@ export {
   conditions,
   duration,
   embeddedObject,
+  int64,
   intOrString,
   labelSelector,
   podMetadata,
@@ -52,6 +53,7 @@ export { decode, DecodeError, isDecodeError } from "./decode.ts";
 export { isIntegerOf } from "./integer-range.ts";
 export { applyDefaults } from "./defaults.ts";
 export type { ValidateOptions } from "./validate-schema.ts";
+export { plainLimits } from "./plain-limits.ts";
 export { validateSchema } from "./validate-schema.ts";
 export type { RuleCompiler, RuleEvaluator } from "./rule-evaluator.ts";
 

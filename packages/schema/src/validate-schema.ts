@@ -73,7 +73,7 @@ function validateNode(
   checkType(schema, value, path, found);
   validateJunctors(schema, value, old, path, found);
   if (typeof value === "string") checkString(schema, value, path, found);
-  else if (typeof value === "number") checkNumber(schema, value, path, found);
+  else if (typeof value === "number" || typeof value === "bigint") checkNumber(schema, value, path, found);
   else if (Array.isArray(value)) validateItems(schema, value, old, path, found);
   checkEnum(schema, value, path, found);
   if (isJsonObject(value)) validateFields(schema, value, old, path, found);

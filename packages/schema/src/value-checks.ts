@@ -2,7 +2,7 @@
  * The checks of one value against the keywords of one schema node, with the messages and in the order of
  * kube-apiserver.
  */
-import { deepEqual } from "@setpoint/apimachinery";
+import { deepEqual, isJsonInteger } from "@setpoint/apimachinery";
 import type { FieldError, FieldErrorType } from "@setpoint/apimachinery";
 import { jsonTypeOf } from "./json-type.ts";
 import { goJson, goQuote, goValue } from "./go-value.ts";
@@ -22,10 +22,13 @@ function invalidValue(errors: FieldError[], path: string, value: unknown, should
   report(errors, "FieldValueInvalid", path, `Invalid value: ${goValue(value)}: ${path} in body should ${should}`);
 }
 
-/** The name of a value's type as the server prints it; a whole number is an integer. */
+/** The name of a value's type as the server prints it; a whole number is an integer, unless it is a float. */
 function typeName(value: unknown): string {
-  return Number.isInteger(value) ? "integer" : jsonTypeOf(value);
+  return isJsonInteger(value) ? "integer" : jsonTypeOf(value);
 }
+
+/** Formats of integers are types of their own in Go. */
+const integerFormats: ReadonlySet<string | undefined> = new Set(["int32", "int64"]);
 
 export function checkType(schema: StructuralSchema, value: unknown, path: string, errors: FieldError[]): void {
   const found = typeName(value);
@@ -33,13 +36,11 @@ export function checkType(schema: StructuralSchema, value: unknown, path: string
   const wanted = isEither ? "integer,string" : schema.type;
   if (wanted === undefined || wanted === found || (wanted === "number" && found === "integer")) return;
   if (isEither && (found === "integer" || found === "string")) return;
-  const printed = goQuote(found);
-  report(
-    errors,
-    "FieldValueTypeInvalid",
-    path,
-    `Invalid value: ${printed}: ${path} in body must be of type ${wanted}: ${printed}`,
-  );
+  const isFormatted = wanted === "integer" && integerFormats.has(schema.format);
+  const printed = goQuote(isFormatted && found === "number" ? "float64" : found);
+  const type = isFormatted ? schema.format : wanted;
+  const message = `Invalid value: ${printed}: ${path} in body must be of type ${type}: ${printed}`;
+  report(errors, "FieldValueTypeInvalid", path, message);
 }
 
 export function checkString(schema: StructuralSchema, value: string, path: string, errors: FieldError[]): void {
@@ -71,7 +72,12 @@ function runeCount(text: string): number {
   return count;
 }
 
-export function checkNumber(schema: StructuralSchema, value: number, path: string, errors: FieldError[]): void {
+export function checkNumber(
+  schema: StructuralSchema,
+  value: number | bigint,
+  path: string,
+  errors: FieldError[],
+): void {
   checkNumberFormat(schema, value, path, errors);
   const { multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum } = schema;
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
@@ -85,10 +91,11 @@ export function checkNumber(schema: StructuralSchema, value: number, path: strin
   }
 }
 
-function checkNumberFormat(schema: StructuralSchema, value: number, path: string, errors: FieldError[]): void {
+function checkNumberFormat(schema: StructuralSchema, value: number | bigint, path: string, errors: FieldError[]): void {
   if (schema.type !== "integer") return;
   const { format } = schema;
-  if (isIntegerOf(format ?? "int64", value)) return;
+  // A whole float is in range, although it is of another type.
+  if (isIntegerOf(format ?? "int64", Number.isInteger(value) ? BigInt(value) : value)) return;
   const kind = format === undefined ? "(default format)" : `with format ${format}`;
   report(
     errors,
@@ -99,7 +106,8 @@ function checkNumberFormat(schema: StructuralSchema, value: number, path: string
 }
 
 /** Division leaves a small error for fractions (0.3 / 0.1), which is not a remainder. */
-function isMultiple(value: number, factor: number): boolean {
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (typeof value === "bigint") return Number.isInteger(factor) && factor !== 0 && value % BigInt(factor) === 0n;
   const quotient = value / factor;
   return Math.abs(quotient - Math.round(quotient)) < 1e-9;
 }

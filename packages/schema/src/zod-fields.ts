@@ -1,5 +1,5 @@
 /** Schemas of values that many kinds have and zod does not. */
-import type { Condition } from "@setpoint/apimachinery";
+import { type Condition, isJsonInteger } from "@setpoint/apimachinery";
 import { z } from "zod";
 import { field } from "./field.ts";
 
@@ -26,6 +26,19 @@ export function timestamp(): z.ZodString {
 /** A port or an amount: `3`, `"25%"`, `"http"`. */
 export function intOrString(): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
   return z.union([z.int(), z.string()]);
+}
+
+/**
+ * An integer of 64 bits: a `number`, or a `bigint` beyond 2^53. `z.int()` is always a number, and refuses
+ * what a number may not hold exactly.
+ */
+export function int64(): z.ZodType<number | bigint, number | bigint> {
+  const schema = z.custom<number | bigint>(isInt64, "expected an integer of 64 bits");
+  return schema.meta({ type: "integer", format: "int64" });
+}
+
+function isInt64(value: unknown): boolean {
+  return isJsonInteger(value) && BigInt.asIntN(64, BigInt(value)) === BigInt(value);
 }
 
 /** A selector of a spec (meta/v1 LabelSelector): all labels and expressions must match. */

@@ -1,4 +1,5 @@
 /** JSON without a schema as CEL values. */
+import { exactInteger, isJsonInteger } from "@setpoint/apimachinery";
 import { CelList, CelMap, CelOptional, CelUint, type Value } from "./value.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -12,7 +13,8 @@ export function jsonValue(json: unknown): Value {
     case "boolean":
       return json;
     case "number":
-      return Number.isInteger(json) ? BigInt(json) : json;
+    case "bigint":
+      return isJsonInteger(json) ? BigInt(json) : json;
     case "object":
       if (json === null) return null;
       return Array.isArray(json) ? new JsonList(json) : new JsonMap(json as Json);
@@ -61,9 +63,9 @@ class JsonMap extends CelMap {
 
 /** The way back, for results; values without a JSON form are null. */
 export function jsonOf(value: Value): unknown {
-  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "bigint") return exactInteger(value);
   if (value === null || typeof value !== "object") return value;
-  if (value instanceof CelUint) return Number(value.value);
+  if (value instanceof CelUint) return exactInteger(value.value);
   if (value instanceof CelOptional) return value.value === undefined ? null : jsonOf(value.value);
   if (value instanceof CelList) return Array.from({ length: value.length }, (_, index) => jsonOf(value.get(index)));
   if (value instanceof CelMap) {

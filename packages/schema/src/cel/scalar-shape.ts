@@ -1,5 +1,5 @@
 /** Scalars of JSON as values; formats of strings have types of their own. */
-import { lookupTable } from "@setpoint/apimachinery";
+import { isJsonInteger, lookupTable } from "@setpoint/apimachinery";
 import { parseDate, parseDateTime, parseSchemaDuration } from "./time.ts";
 import { boolType, intType, stringType, type CelType } from "./type.ts";
 import { CelDuration, CelFault, CelTimestamp, type Value } from "./value.ts";
@@ -10,10 +10,14 @@ export interface Scalar {
 }
 
 function goTypeName(json: unknown): string {
-  if (typeof json === "number") return Number.isInteger(json) ? "int64" : "float64";
+  if (isNumber(json)) return isJsonInteger(json) ? "int64" : "float64";
   if (Array.isArray(json)) return "[]interface {}";
   if (typeof json === "boolean") return "bool";
   return typeof json === "object" ? "map[string]interface {}" : typeof json;
+}
+
+function isNumber(json: unknown): json is number | bigint {
+  return typeof json === "number" || typeof json === "bigint";
 }
 
 function wrong(wanted: string, json: unknown): CelFault {
@@ -24,9 +28,9 @@ const scalars: Readonly<Record<"boolean" | "integer" | "number", Scalar>> = {
   boolean: { type: boolType, read: (json) => (typeof json === "boolean" ? json : wrong("bool", json)) },
   integer: {
     type: intType,
-    read: (json) => (typeof json === "number" && Number.isInteger(json) ? BigInt(json) : wrong("int", json)),
+    read: (json) => (isJsonInteger(json) ? BigInt(json) : wrong("int", json)),
   },
-  number: { type: { kind: "double" }, read: (json) => (typeof json === "number" ? json : wrong("float", json)) },
+  number: { type: { kind: "double" }, read: (json) => (isNumber(json) ? Number(json) : wrong("float", json)) },
 };
 
 export function scalarOf(type: "boolean" | "integer" | "number"): Scalar {

@@ -1,7 +1,7 @@
 /**
  * The CEL view of a schema: its type, and how data of it become values. Data without a type are invisible.
  */
-import { lookupTable, deepEqual } from "@setpoint/apimachinery";
+import { isJsonInteger, lookupTable, deepEqual } from "@setpoint/apimachinery";
 import { isEmbedded } from "../object-meta-schema.ts";
 import type { StructuralSchema } from "../structural-schema.ts";
 import { equals } from "./comparison.ts";
@@ -46,7 +46,7 @@ function scalar(type: CelType, wrap: (json: unknown) => Value): Shape {
 
 function intOrString(json: unknown): Value {
   if (typeof json === "string") return json;
-  if (typeof json === "number") return Number.isInteger(json) ? BigInt(json) : json;
+  if (typeof json === "number" || typeof json === "bigint") return isJsonInteger(json) ? BigInt(json) : json;
   return new CelFault("invalid data, expected XIntOrString value to be either a string or integer");
 }
 

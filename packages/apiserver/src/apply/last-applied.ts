@@ -2,7 +2,14 @@
  * The bridge from client-side apply: for the manager `kubectl`, it takes over fields in the last-applied
  * annotation without force, and updates the annotation with each apply.
  */
-import { FieldSet, isJsonObject, type JsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  decodeJson,
+  encodeJson,
+  FieldSet,
+  isJsonObject,
+  type JsonObject,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import { rootAtomOf } from "./atom.ts";
 import { compareObjects } from "./compare-objects.ts";
@@ -28,7 +35,7 @@ function lastAppliedOf(object: UnstructuredObject | undefined): string {
 
 function parseObject(text: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = decodeJson(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
@@ -69,7 +76,7 @@ function lastAppliedText(patch: UnstructuredObject): string {
   const { annotations, ...metadata } = patch.metadata;
   const { [lastAppliedAnnotation]: _, ...others } = annotations ?? {};
   const rest = Object.keys(others).length === 0 && annotations === undefined ? {} : { annotations: others };
-  return `${JSON.stringify(sorted({ ...patch, metadata: { ...metadata, ...rest } }))}\n`;
+  return `${encodeJson(sorted({ ...patch, metadata: { ...metadata, ...rest } }))}\n`;
 }
 
 function sorted(value: unknown): unknown {

@@ -47,7 +47,7 @@ function validateValue(faults: string[], { map, list, scalar }: Atom, value: unk
 }
 
 function scalarFault(type: ScalarType, value: unknown): string | undefined {
-  if (type === "numeric" && typeof value !== "number") {
+  if (type === "numeric" && typeof value !== "number" && typeof value !== "bigint") {
     return `expected numeric (int or float), got ${goTypeOf(value)}`;
   }
   if (type === "string" && typeof value !== "string") return `expected string, got ${formatGoVerbose(value)}`;

@@ -84,7 +84,8 @@ function requestToken({ clock, reader, tokens }: TokenEndpointsOptions, request:
 }
 
 function expirationOf(spec: JsonRecord): number {
-  const seconds = spec["expirationSeconds"] ?? expirationSecondsDefault;
+  const asked = spec["expirationSeconds"] ?? expirationSecondsDefault;
+  const seconds = typeof asked === "bigint" ? Number(asked) : asked;
   if (typeof seconds === "number" && seconds >= expirationSecondsMin && seconds <= expirationSecondsMax) return seconds;
   const isLong = typeof seconds === "number" && seconds > expirationSecondsMax;
   const why = isLong

@@ -1,6 +1,6 @@
 /** Reads a request's body up to the limit of upstream, within a deadline. */
 import type { Readable } from "node:stream";
-import { ApiError, failure } from "@setpoint/apimachinery";
+import { decodeJson, ApiError, failure } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { checkJsonBounds, tooLarge } from "../request/body-bounds.ts";
 
@@ -74,7 +74,7 @@ export function decodeBody(bytes: Buffer | undefined, contentType: string | unde
   if (bytes === undefined || (contentType !== undefined && !isPlainJson(contentType))) return bytes;
   checkJsonBounds(bytes);
   try {
-    return JSON.parse(bytes.toString("utf8"));
+    return decodeJson(bytes.toString("utf8"));
   } catch {
     return bytes;
   }

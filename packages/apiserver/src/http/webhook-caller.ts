@@ -1,5 +1,5 @@
 /** Calls webhooks over HTTPS. */
-import { lookupTable } from "@setpoint/apimachinery";
+import { encodeJson, lookupTable } from "@setpoint/apimachinery";
 import { Agent, request } from "node:https";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
@@ -56,7 +56,7 @@ export function httpsWebhookCaller({ resolveService, connectToPod }: HttpsWebhoo
       const target =
         service === undefined ? { address: host, port } : resolveService({ ...service, port: service.port ?? 443 });
       const agent = agentFor(call, isIP(host) === 0 ? host : "");
-      const body = JSON.stringify(call.body);
+      const body = encodeJson(call.body);
       try {
         return await post(url, target, agent, body, signal);
       } catch (error) {

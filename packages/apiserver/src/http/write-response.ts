@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { createGzip } from "node:zlib";
-import { type ApiResponse, SetpointError, type WatchFrame } from "@setpoint/apimachinery";
+import { encodeJson, type ApiResponse, SetpointError, type WatchFrame } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { EncodingCache } from "./encoding-cache.ts";
 import { refuseOverdue, sliceTurn, writeLarge } from "./large-answers.ts";
@@ -49,14 +49,14 @@ const largeItems = new EncodingCache(encodedItemsBytesMax);
 export function encodeFrame({ type, object }: WatchFrame): Buffer {
   const known = frames.find(object, type);
   if (known !== undefined) return known;
-  return frames.keep(object, type, Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`));
+  return frames.keep(object, type, Buffer.from(`{"type":"${type}","object":${encodeJson(object)}}\n`));
 }
 
 function writeObject(reply: Reply, status: number, object: unknown, options: WriteOptions): Promise<void> | void {
   const headers = options.headers;
   headers["content-type"] ??= "application/json";
   if (!options.pretty && isList(object)) return writeList(reply, status, object, options);
-  const text = options.pretty ? JSON.stringify(object, undefined, 2) : JSON.stringify(object);
+  const text = encodeJson(object, options.pretty ? 2 : undefined);
   if (options.gzip && text.length > gzipBytesMin) return writeZipped(reply, status, [text, "\n"], options);
   writeWhole(reply, status, `${text}\n`, options);
 }
@@ -76,7 +76,7 @@ function isList(object: unknown): object is List {
  * The text of a list in slices of bounded size; `items` comes last, as upstream's streaming encoder has it.
  */
 function* listSlices({ items, ...rest }: List): Generator<string | Buffer> {
-  let slice = `${JSON.stringify(rest).slice(0, -1)},"items":[`;
+  let slice = `${encodeJson(rest).slice(0, -1)},"items":[`;
   for (const [at, item] of items.entries()) {
     if (at > 0) slice += ",";
     const part = encodeItem(item);
@@ -94,7 +94,7 @@ function* listSlices({ items, ...rest }: List): Generator<string | Buffer> {
 function encodeItem(item: unknown): string | Buffer {
   const known = largeItems.find(item, "");
   if (known !== undefined) return known;
-  const text = JSON.stringify(item);
+  const text = encodeJson(item);
   return text.length < largeItemLength ? text : largeItems.keep(item, "", Buffer.from(text));
 }
 

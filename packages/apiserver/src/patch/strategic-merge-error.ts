@@ -1,5 +1,5 @@
 /** Errors of strategic merge patches, with upstream's texts and codes. */
-import { ApiError, failure, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
+import { encodeJson, ApiError, failure, isJsonInteger, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 
 /** A patch whose directives are malformed: 400. */
 export function malformedPatch(what: string): ApiError {
@@ -35,14 +35,15 @@ function goTypeOf(value: unknown): string {
   if (Array.isArray(value)) return "[]interface {}";
   if (typeof value === "object") return "map[string]interface {}";
   if (typeof value === "boolean") return "bool";
-  return typeof value === "number" ? (Number.isInteger(value) ? "int64" : "float64") : "string";
+  if (typeof value === "string") return "string";
+  return isJsonInteger(value) ? "int64" : "float64";
 }
 
 /** A JSON value as Go's `%v` prints it: `map[name:web ports:[80 81]]`, keys sorted. */
 export function formatGo(value: unknown): string {
   if (value === null) return "<nil>";
   if (Array.isArray(value)) return `[${value.map(formatGo).join(" ")}]`;
-  if (!isJsonObject(value)) return typeof value === "string" ? value : JSON.stringify(value);
+  if (!isJsonObject(value)) return typeof value === "string" ? value : encodeJson(value);
   const keys = Object.keys(value).sort();
   return `map[${keys.map((key) => `${key}:${formatGo(value[key])}`).join(" ")}]`;
 }

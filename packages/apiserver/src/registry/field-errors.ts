@@ -1,5 +1,6 @@
 /** Field errors with upstream's messages, and the checks that several kinds share. */
 import type { FieldError } from "@setpoint/apimachinery";
+import { encodeJson } from "@setpoint/apimachinery";
 import { goQuote } from "@setpoint/schema";
 
 export function required(field: string, detail = ""): FieldError {
@@ -8,7 +9,7 @@ export function required(field: string, detail = ""): FieldError {
 
 /** Fields of an object are in the caller's order: Go sorts those of maps, and not those of structs. */
 function shown(value: unknown): string {
-  return typeof value === "string" ? goQuote(value) : (JSON.stringify(value) ?? "null");
+  return typeof value === "string" ? goQuote(value) : encodeJson(value);
 }
 
 export function invalidValue(field: string, value: unknown, detail: string): FieldError {

@@ -2,7 +2,7 @@
  * The error for a patch whose result is not an object of its kind; upstream's message, which quotes the
  * result.
  */
-import { ApiError, failure, isJsonObject } from "@setpoint/apimachinery";
+import { encodeJson, ApiError, failure, isJsonObject } from "@setpoint/apimachinery";
 
 /** What is shown: the patch itself when it was merged into typed fields, the patched object otherwise. */
 export type PatchSubject =
@@ -18,7 +18,7 @@ export function invalidPatch(subject: PatchSubject, why: string): ApiError {
 
 function textOf(subject: PatchSubject): string {
   if (subject.kind === "strategic") return goText(subject.patch);
-  return JSON.stringify(subject.sorted ? sorted(subject.object) : subject.object);
+  return encodeJson(subject.sorted ? sorted(subject.object) : subject.object);
 }
 
 /** A value as Go's `%v` prints it. */

@@ -1,4 +1,5 @@
 /** Reads and fills plain JSON whose shape only the API's schema describes. */
+import { deepEqual, encodeJson } from "@setpoint/apimachinery";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -38,7 +39,8 @@ export function stringAt(parent: unknown, ...path: readonly string[]): string {
 
 export function numberAt(parent: unknown, ...path: readonly string[]): number | undefined {
   const value = valueAt(parent, ...path);
-  return typeof value === "number" ? value : undefined;
+  // Beyond 2^53 the nearest number does for a decision.
+  return typeof value === "number" || typeof value === "bigint" ? Number(value) : undefined;
 }
 
 export function valueAt(parent: unknown, ...path: readonly string[]): unknown {
@@ -58,6 +60,7 @@ export function fillDefaults(object: JsonObject, defaults: JsonObject): void {
 /** Equality of JSON values, where the order of fields does not count and an absent field equals undefined. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
+  if (typeof left === "bigint" || typeof right === "bigint") return deepEqual(left, right);
   if (Array.isArray(left) && Array.isArray(right))
     return left.length === right.length && left.every((each, index) => sameJson(each, right[index]));
   if (!isJsonObject(left) || !isJsonObject(right)) return false;
@@ -73,5 +76,5 @@ export function keepField(object: JsonObject, old: JsonObject, field: string): v
 
 /** A scalar as text; anything else as its JSON. */
 export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return typeof value === "string" ? value : value === undefined ? "" : encodeJson(value);
 }

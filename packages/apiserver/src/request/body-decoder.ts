@@ -1,6 +1,7 @@
 /** Decodes the body of a request to a JSON value, by its media type. */
 import { isUtf8 } from "node:buffer";
 import {
+  decodeJson,
   type ApiError,
   type ApiRequest,
   decodeYamlText,
@@ -79,7 +80,7 @@ function decodedBy<T>(decoder: (bytes: Uint8Array) => T, body: Uint8Array, what 
 export function parseJson(body: Uint8Array): unknown {
   checkJsonBounds(body);
   try {
-    return JSON.parse(textOf(body));
+    return decodeJson(textOf(body));
   } catch (error) {
     const encoding = textEncodingOf(body);
     const why = encoding === undefined ? messageOf(error) : `the text is ${encoding}, expected UTF-8`;
@@ -117,7 +118,7 @@ function jsonIn(body: Uint8Array): { readonly value: unknown } | undefined {
   if (body[0] !== openBrace) return undefined;
   checkJsonBounds(body);
   try {
-    const value: unknown = JSON.parse(textOf(body));
+    const value: unknown = decodeJson(textOf(body));
     return duplicateFields(body, value).length === 0 ? { value } : undefined;
   } catch {
     return undefined;

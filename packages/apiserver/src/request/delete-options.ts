@@ -1,5 +1,5 @@
 /** The DeleteOptions of a request, from its body or its query. */
-import { type FieldError, invalid, isJsonObject } from "@setpoint/apimachinery";
+import { encodeJson, type FieldError, invalid, isJsonInteger, isJsonObject } from "@setpoint/apimachinery";
 import { unsupportedDryRun } from "./write-options.ts";
 import { badRequest } from "../response/api-errors.ts";
 import { booleanParameter, parameter, parameters, type Query } from "./query-parameters.ts";
@@ -39,14 +39,14 @@ function fromQuery(query: Query | undefined): Record<string, unknown> {
 
 function readOptions(raw: Readonly<Record<string, unknown>>, errors: FieldError[]): DeleteOptions {
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions } = raw;
-  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null && !Number.isSafeInteger(gracePeriodSeconds)) {
+  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null && !isJsonInteger(gracePeriodSeconds)) {
     throw badRequest(
       `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: gracePeriodSeconds is not an integer`,
     );
   }
   return {
     dryRun: readDryRun(raw["dryRun"], errors),
-    ...(typeof gracePeriodSeconds === "number" ? { gracePeriodSeconds } : {}),
+    ...(isJsonInteger(gracePeriodSeconds) ? { gracePeriodSeconds: Number(gracePeriodSeconds) } : {}),
     ...readPolicy(propagationPolicy, errors),
     ...(typeof orphanDependents === "boolean" ? { orphanDependents } : {}),
     ...(isJsonObject(preconditions) ? { preconditions: readPreconditions(preconditions) } : {}),
@@ -63,7 +63,7 @@ function readPolicy(value: unknown, errors: FieldError[]): { readonly propagatio
   if (value === undefined || value === null) return {};
   if (value === "Orphan" || value === "Background" || value === "Foreground") return { propagationPolicy: value };
   const supported = `"Foreground", "Background", "Orphan", "nil"`;
-  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`;
+  const message = `Unsupported value: ${encodeJson(value)}: supported values: ${supported}`;
   errors.push({ type: "FieldValueNotSupported", field: "propagationPolicy", message });
   return {};
 }

@@ -19,11 +19,25 @@ const duplicatesMax = 100;
 export function parseYaml(source: string): ParsedYaml {
   const lineCounter = new Lines();
   // The library compares each key with each other one.
-  const document = parseDocument(source, { version: "1.1", uniqueKeys: false, merge: true, lineCounter });
+  const settings = { version: "1.1", uniqueKeys: false, merge: true, intAsBigInt: true, lineCounter } as const;
+  const document = parseDocument(source, settings);
   const [fault] = document.errors;
   if (fault !== undefined) throw new Error(fault.message);
   const duplicates = duplicatesOf(document, lineCounter);
+  setIntegers(document);
   return { value: document.toJS({ maxAliasCount: aliasesMax }), duplicates };
+}
+
+/** An integer is a `bigint` only if a number may not hold it exactly; beyond int64 it is a float. */
+function setIntegers(document: Document): void {
+  visit(document, {
+    Scalar(_, scalar) {
+      if (typeof scalar.value !== "bigint") return;
+      const number = Number(scalar.value);
+      const isExact = Number.isSafeInteger(number) || BigInt.asIntN(64, scalar.value) !== scalar.value;
+      if (isExact) scalar.value = number;
+    },
+  });
 }
 
 function duplicatesOf(document: Document, lines: LineCounter): readonly string[] {

@@ -1,4 +1,5 @@
 /** Decodes YAML in a worker thread: the time that a text takes is not bounded by its length. */
+import { decodeJson } from "@setpoint/apimachinery";
 import type { Worker } from "node:worker_threads";
 import type { Clock } from "@setpoint/host";
 import { badRequest } from "../response/api-errors.ts";
@@ -38,7 +39,7 @@ export class YamlThread implements AsyncDisposable {
     const answer = await this.#ask(await this.#started(), source);
     if (answer.kind === "fault") throw new Error(answer.message);
     if (answer.kind === "excess") throw refusalOf(answer.excess);
-    return { value: JSON.parse(answer.json), duplicates: answer.duplicates };
+    return { value: decodeJson(answer.json), duplicates: answer.duplicates };
   }
 
   async #started(): Promise<Worker> {

@@ -16,10 +16,17 @@ function answerTo(source: string): YamlAnswer {
     const { value, duplicates } = parseYaml(source);
     const excess = excessOf(value);
     if (excess !== undefined) return { kind: "excess", excess };
-    return { kind: "parsed", json: JSON.stringify(value ?? null), duplicates };
+    return { kind: "parsed", json: JSON.stringify(value ?? null, integer), duplicates };
   } catch (error) {
     return { kind: "fault", message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** What the language's library has, and the types of the compiler lack. */
+const { rawJSON } = JSON as JSON & { readonly rawJSON: (text: string) => object };
+
+function integer(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? rawJSON(String(value)) : value;
 }
 
 parentPort?.on("message", (source: string) => parentPort?.postMessage(answerTo(source)));

@@ -8,7 +8,7 @@ export interface TableColumn {
   readonly description?: string;
   /** 0 is always shown, 1 only with `-o wide`. */
   readonly priority?: number;
-  cell(object: UnstructuredObject, now: number): string | number | boolean | null;
+  cell(object: UnstructuredObject, now: number): string | number | bigint | boolean | null;
 }
 
 /** What a Table and a list need to know of a kind. */

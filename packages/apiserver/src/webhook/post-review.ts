@@ -1,5 +1,5 @@
 /** Sends a review to a webhook and reads its response within the webhook's timeout. */
-import { isJsonObject, type JsonObject, messageOf } from "@setpoint/apimachinery";
+import { decodeJson, isJsonObject, type JsonObject, messageOf } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { excessOfJson } from "../request/value-bounds.ts";
 import type { WebhookCaller } from "./webhook-caller.ts";
@@ -60,7 +60,7 @@ function parseJson(text: string): unknown {
   const excess = excessOfJson(Buffer.from(text), answerValuesMax);
   if (excess !== undefined) throw new AnswerError(`the answer has too many ${excess}`);
   try {
-    return JSON.parse(text);
+    return decodeJson(text);
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
  * Admission by webhooks: which webhooks the server calls, in which order, and what their responses change.
  */
 import {
+  decodeJson,
   ApiError,
   failure,
   isApiError,
@@ -132,7 +133,7 @@ class WebhookAdmission {
 function parsePatch(name: string, patch: string): unknown {
   try {
     checkJsonBounds(Buffer.from(patch));
-    return JSON.parse(patch);
+    return decodeJson(patch);
   } catch (error) {
     const why = `received undecodable patch in webhook response: ${messageOf(error)}`;
     throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}`);

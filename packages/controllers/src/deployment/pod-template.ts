@@ -1,5 +1,5 @@
 import type { Deployment, ReplicaSet } from "@setpoint/api";
-import { deepEqual } from "@setpoint/apimachinery";
+import { encodeJson, deepEqual } from "@setpoint/apimachinery";
 
 export const templateHashLabel = "pod-template-hash";
 
@@ -10,7 +10,7 @@ const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
 /** A hash of a template for names; `collisions` makes it another one when two templates share it. */
 export function templateHash(template: PodTemplate, collisions: number): string {
-  const text = `${JSON.stringify(template)}/${collisions}`;
+  const text = `${encodeJson(template)}/${collisions}`;
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
   return Array.from(hash.toString(10))

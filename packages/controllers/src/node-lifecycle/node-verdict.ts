@@ -76,7 +76,7 @@ export function untilEvictionMs(pod: Pod, taints: readonly Taint[], nowMs: numbe
       if (toleration === undefined) return 0;
       if (toleration.tolerationSeconds === undefined) return undefined;
       const addedMs = Date.parse(taint.timeAdded ?? "1970-01-01T00:00:00Z");
-      return Math.max(0, addedMs + toleration.tolerationSeconds * 1_000 - nowMs);
+      return Math.max(0, addedMs + Number(toleration.tolerationSeconds) * 1_000 - nowMs);
     });
   const finite = waits.filter((wait) => wait !== undefined);
   return finite.length === 0 ? undefined : Math.min(...finite);

@@ -265,7 +265,7 @@ export class ContainerWorker {
 
   #unhealthy(name: string, { terminationGracePeriodSeconds }: Probe): void {
     const graceMs =
-      terminationGracePeriodSeconds === undefined ? defaultGraceMs : terminationGracePeriodSeconds * 1_000;
+      terminationGracePeriodSeconds === undefined ? defaultGraceMs : Number(terminationGracePeriodSeconds) * 1_000;
     void this.#stopOnce(graceMs, `Container ${this.name} failed ${name.toLowerCase()} probe, will be restarted`);
   }
 

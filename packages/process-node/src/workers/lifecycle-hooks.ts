@@ -28,7 +28,7 @@ export async function runPreStop(
 ): Promise<void> {
   const hook = container.lifecycle?.preStop;
   if (hook === undefined || graceMs <= 0) return;
-  if (hook.sleep !== undefined) await sleep(parts.clock, Math.min(hook.sleep.seconds * 1_000, graceMs));
+  if (hook.sleep !== undefined) await sleep(parts.clock, Math.min(Number(hook.sleep.seconds) * 1_000, graceMs));
   const result = await parts.probe(container, running, hook, graceMs);
   if (!result.ok) parts.event("Warning", "FailedPreStopHook", `PreStopHook failed: ${result.message}`, container.name);
 }

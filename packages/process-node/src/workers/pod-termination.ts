@@ -8,7 +8,9 @@ const defaultGraceSeconds = 30;
 
 /** What the deletion asks for, else the pod itself. */
 export function graceMsOf({ metadata, spec }: Pod): number {
-  return (metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? defaultGraceSeconds) * 1_000;
+  // An integer beyond 2^53 is a bigint.
+  const seconds = metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? defaultGraceSeconds;
+  return Number(seconds) * 1_000;
 }
 
 /** Main containers stop together, then init containers and sidecars in the reverse order of their start. */

@@ -1,5 +1,5 @@
 import type { ContainerStatus, Container, Pod, PodStatus } from "@setpoint/api";
-import { messageOf } from "@setpoint/apimachinery";
+import { encodeJson, messageOf } from "@setpoint/apimachinery";
 import { type Timer, timestamp } from "@setpoint/host";
 import { podIdentity } from "../cluster/pod.ts";
 import { logFile } from "../logs/container-log.ts";
@@ -343,8 +343,8 @@ export class PodWorker {
   /** Writes the status when it differs from the API's and from what was written last. */
   async #report(): Promise<void> {
     const status = this.status();
-    const text = JSON.stringify(status);
-    if (text === this.#written || text === JSON.stringify(this.#pod.status)) return;
+    const text = encodeJson(status);
+    if (text === this.#written || text === encodeJson(this.#pod.status)) return;
     await this.#parts.reports.writeStatus(this.#pod, status);
     this.#written = text;
   }

@@ -1,4 +1,4 @@
-import type { ApiResponse, UnstructuredObject } from "@setpoint/apimachinery";
+import { type ApiResponse, encodeJson, type UnstructuredObject } from "@setpoint/apimachinery";
 import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
 import { builtinResources } from "../../registry/builtin/builtin-resources.ts";
@@ -120,6 +120,19 @@ test("the OpenAPI document of a CRD has the paths and operations of kube-apiserv
     }
   const patch = paths["/apis/example.com/v1/namespaces/{namespace}/widgets/{name}"]?.["patch"];
   expect(patch?.parameters.map((each) => each.name)).toEqual(["dryRun", "fieldManager", "fieldValidation", "force"]);
+});
+
+test("the OpenAPI document of a CRD has a default beyond 2^53 exactly", async () => {
+  const { registry, json } = setUp();
+  const properties = { big: { type: "integer", default: 9007199254740993n } };
+  const versions = recorded.manifest.spec.versions.map((version) => ({
+    ...version,
+    schema: { openAPIV3Schema: { type: "object", properties } },
+  }));
+  const manifest = { ...recorded.manifest, spec: { ...recorded.manifest.spec, versions } } as unknown;
+  const crd = parseCrd(structuredClone(manifest) as UnstructuredObject);
+  registry.setCustom("widgets.example.com", customDefinitions(crd, { isTerminating: () => false }));
+  expect(encodeJson(await documentAt(json, "apis/example.com/v1"))).toContain('"default":9007199254740993');
 });
 
 /** Descriptions of implicit fields are our own words. */

@@ -2,7 +2,7 @@
  * OpenAPI v3: an index of documents, one a group and version. A document is built at its first request. Its
  * hash is computed from its inputs, so the index is cheap even with hundreds of kinds.
  */
-import { apiVersionOf } from "@setpoint/apimachinery";
+import { encodeJson, apiVersionOf } from "@setpoint/apimachinery";
 import type { Registry } from "../../registry/registry.ts";
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 import { contentHash } from "./etag.ts";
@@ -81,7 +81,7 @@ export class OpenApiDocuments {
     if (digest === undefined) {
       const { resource, kind, listKind, namespaced, verbs, subresources, custom, selectableFields } = definition;
       const fields = custom ? [Object.keys(selectableFields), definition.schema] : [];
-      digest = contentHash(JSON.stringify([resource, kind, listKind, namespaced, verbs, subresources, ...fields]));
+      digest = contentHash(encodeJson([resource, kind, listKind, namespaced, verbs, subresources, ...fields]));
       this.#digests.set(definition, digest);
     }
     return digest;

@@ -3,6 +3,7 @@
  * the other metrics and the behaviour, as in upstream.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
+import { decodeJson, encodeJson } from "@setpoint/apimachinery";
 import type { ResourceDefinition } from "../resource-definition.ts";
 import { isJsonObject, type JsonObject, objectAt, objectsAt } from "../json-fields.ts";
 
@@ -36,8 +37,8 @@ function toV1(stored: UnstructuredObject): UnstructuredObject {
   const target = metrics.map(cpuTarget).find((each) => each !== undefined);
   const others = metrics.filter((metric) => cpuTarget(metric) === undefined);
   const carried = withAnnotations(stored, {
-    [metricsAnnotation]: others.length === 0 ? undefined : JSON.stringify(others),
-    [behaviorAnnotation]: behavior === undefined ? undefined : JSON.stringify(behavior),
+    [metricsAnnotation]: others.length === 0 ? undefined : encodeJson(others),
+    [behaviorAnnotation]: behavior === undefined ? undefined : encodeJson(behavior),
   });
   const targetField = target === undefined ? {} : { targetCPUUtilizationPercentage: target };
   return { ...carried, apiVersion: "autoscaling/v1", spec: { ...spec, ...targetField }, status };
@@ -46,7 +47,7 @@ function toV1(stored: UnstructuredObject): UnstructuredObject {
 function parsed(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
-    return JSON.parse(text);
+    return decodeJson(text);
   } catch {
     // A user may write anything into an annotation; what is not ours is ignored.
     return undefined;

@@ -204,12 +204,16 @@ function zeroStruct(component: string, inStatus: boolean): JsonObject {
 function encodeValue(shape: Shape, field: FieldPlan, value: unknown, inStatus: boolean): unknown {
   if (shape === "quantity" && value === null) return "0";
   if (shape === "quantity")
-    return typeof value === "string" || typeof value === "number" ? canonicalQuantity(value, field.precision) : value;
+    return typeof value === "string" || isJsonNumber(value) ? canonicalQuantity(value, field.precision) : value;
   if (shape === "struct" && field.struct !== undefined && isObject(value)) encodeAsGo(field.struct, value, inStatus);
   if (field.elementShape === undefined || shape !== field.shape) return value;
   if (shape === "list" && Array.isArray(value)) encodeElements(field, field.elementShape, value, inStatus);
   if (shape === "map" && isObject(value)) encodeElements(field, field.elementShape, value, inStatus);
   return value;
+}
+
+function isJsonNumber(value: unknown): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
 }
 
 function encodeElements(field: FieldPlan, shape: Shape, elements: JsonObject | unknown[], inStatus: boolean): void {

@@ -4,7 +4,7 @@
  * and so on.
  */
 import { deepEqual, type FieldError } from "@setpoint/apimachinery";
-import type { StructuralSchema } from "@setpoint/schema";
+import { plainLimits, type StructuralSchema } from "@setpoint/schema";
 import { forbidden, immutableDetail, invalidValue, notSupported, required } from "../field-errors.ts";
 import { clientErrors } from "../builtin/webhook-validation.ts";
 import { label1035Problem, validateNames } from "./crd-names-validation.ts";
@@ -134,8 +134,8 @@ const selectableErrors = ({ selectableFields = [], schema }: CrdVersion, path: s
   validateSelectableFields(selectableFields, schema?.openAPIV3Schema, path);
 
 function schemaErrors(version: CrdVersion, path: string, checks: readonly SchemaCheck[]): readonly FieldError[] {
-  const schema = version.schema?.openAPIV3Schema;
-  if (schema === undefined) return [];
+  if (version.schema?.openAPIV3Schema === undefined) return [];
+  const schema = plainLimits(version.schema.openAPIV3Schema);
   const errors: FieldError[] = [...rootErrors(schema, version.subresources?.status !== undefined, path)];
   if (schema.nullable === true) errors.push(forbidden(`${path}.nullable`, "nullable cannot be true at the root"));
   errors.push(...validateSchemaKeywords(schema, path));

@@ -1,6 +1,12 @@
 /** Turns a CustomResourceDefinition into what the registry serves: one definition for each served version. */
-import { ApiError, apiVersionOf, failure, type UnstructuredObject } from "@setpoint/apimachinery";
-import { type RuleCompiler, type RuleEvaluator, type StructuralSchema, validateSchema } from "@setpoint/schema";
+import { encodeJson, ApiError, apiVersionOf, failure, type UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  plainLimits,
+  type RuleCompiler,
+  type RuleEvaluator,
+  type StructuralSchema,
+  validateSchema,
+} from "@setpoint/schema";
 import { builtinResources } from "../builtin/builtin-resources.ts";
 import { compareVersions } from "../version-order.ts";
 import type { WebhookClientConfig } from "../webhook-client-config.ts";
@@ -100,7 +106,7 @@ function definitionOf(crd: Crd, version: CrdVersion, options: CustomDefinitionOp
   const accepted = { ...names, ...crd.status?.acceptedNames };
   const { scale } = version.subresources ?? {};
   const warning = deprecationWarning(crd, version);
-  const schema = version.schema?.openAPIV3Schema ?? everything;
+  const schema = schemaOf(version);
   const converter = converterOf(crd, options);
   const several = versions.length > 1 ? { versionSchemas: schemasOf(crd) } : {};
   return {
@@ -131,9 +137,11 @@ function definitionOf(crd: Crd, version: CrdVersion, options: CustomDefinitionOp
 
 function schemasOf({ spec }: Crd): ReadonlyMap<string, StructuralSchema> {
   const { group, versions } = spec;
-  return new Map(
-    versions.map(({ name, schema }) => [apiVersionOf({ group, version: name }), schema?.openAPIV3Schema ?? everything]),
-  );
+  return new Map(versions.map((version) => [apiVersionOf({ group, version: version.name }), schemaOf(version)]));
+}
+
+function schemaOf({ schema }: CrdVersion): StructuralSchema {
+  return plainLimits(schema?.openAPIV3Schema ?? everything);
 }
 
 function converterOf({ spec }: Crd, { convertBy }: CustomDefinitionOptions): ObjectConverter | undefined {
@@ -170,7 +178,7 @@ function selectableFields(version: CrdVersion): Readonly<Record<string, FieldRea
 
 /** Absent fields select as the empty string. */
 const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
+  typeof value === "string" ? value : value === undefined || value === null ? "" : encodeJson(value);
 
 function deprecationWarning(crd: Crd, version: CrdVersion): string | undefined {
   if (version.deprecated !== true) return undefined;

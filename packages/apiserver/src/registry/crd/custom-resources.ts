@@ -3,7 +3,7 @@
  * the clean-up of a deleted one. It follows the storage synchronously, so a CRD is served before its creator
  * has the answer.
  */
-import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
+import { encodeJson, deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { RuleCompiler } from "@setpoint/schema";
 import { type Clock, type Logger, timestamp } from "@setpoint/host";
 import type { Registry } from "../registry.ts";
@@ -247,7 +247,7 @@ function isSameDefinition(a: Crd, b: Crd): boolean {
 
 function statusChanges(status: CrdStatus | undefined, change: CrdStatus): boolean {
   const keys = Object.keys(change) as (keyof CrdStatus)[];
-  return keys.some((key) => JSON.stringify(status?.[key]) !== JSON.stringify(change[key]));
+  return keys.some((key) => encodeJson(status?.[key]) !== encodeJson(change[key]));
 }
 
 /** The fields of the status besides the changed ones. */

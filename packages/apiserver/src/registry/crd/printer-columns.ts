@@ -1,10 +1,11 @@
 /** `additionalPrinterColumns` of a CRD as columns of a Table. */
+import { encodeJson } from "@setpoint/apimachinery";
 import type { TableColumn } from "../../response/table-column.ts";
 import type { CrdColumn } from "./crd-object.ts";
 import { compileJsonPath } from "./jsonpath.ts";
 import { relativeAge } from "../../response/relative-age.ts";
 
-type Cell = string | number | boolean | null;
+type Cell = string | number | bigint | boolean | null;
 
 const ageColumn: CrdColumn = {
   name: "Age",
@@ -47,11 +48,11 @@ function cellOf(type: TableColumn["type"], value: unknown, now: number): Cell {
   if (value === undefined || value === null) return null;
   switch (type) {
     case "string":
-      return typeof value === "string" ? value : JSON.stringify(value);
+      return typeof value === "string" ? value : encodeJson(value);
     case "integer":
-      return typeof value === "number" ? Math.trunc(value) : null;
+      return typeof value === "number" ? Math.trunc(value) : typeof value === "bigint" ? value : null;
     case "number":
-      return typeof value === "number" ? value : null;
+      return typeof value === "number" || typeof value === "bigint" ? value : null;
     case "boolean":
       return typeof value === "boolean" ? value : null;
     default:

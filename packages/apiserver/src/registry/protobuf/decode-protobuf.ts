@@ -6,7 +6,7 @@
  * to JSON even when zero (no `omitempty`). Otherwise it is dropped, as Go drops it from JSON.
  * `go-fields.json` lists the fields that are pointers. Unknown fields are ignored.
  */
-import { apiVersionOf, parseApiVersion } from "@setpoint/apimachinery";
+import { apiVersionOf, exactInteger, parseApiVersion } from "@setpoint/apimachinery";
 import { goFields, protobufMessages, type GoFields } from "../builtin/api-data.ts";
 import { componentOf } from "../builtin/builtin-resources.ts";
 import { bodyValuesMax } from "../../request/value-bounds.ts";
@@ -164,7 +164,8 @@ function decodeValue(type: string, parent: string, value: WireValue, level: Leve
 const text = new TextDecoder();
 
 function decodeScalar(type: string, value: WireValue): unknown {
-  if (value.kind === "varint") return type === "bool" ? value.value !== 0n : Number(BigInt.asIntN(64, value.value));
+  if (value.kind === "varint")
+    return type === "bool" ? value.value !== 0n : exactInteger(BigInt.asIntN(64, value.value));
   if (value.kind === "fixed") return readFloat(value.bytes);
   return type === "bytes" ? Buffer.from(value.bytes).toString("base64") : text.decode(value.bytes);
 }

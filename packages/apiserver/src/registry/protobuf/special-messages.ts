@@ -2,6 +2,7 @@
  * Messages whose JSON is not an object of their fields: times, quantities, embedded JSON, unions of the CRD
  * schema.
  */
+import { decodeJson } from "@setpoint/apimachinery";
 import { timestampAt } from "@setpoint/host";
 import { checkJsonBounds } from "../../request/body-bounds.ts";
 import { malformed, readFields } from "./wire-reader.ts";
@@ -17,19 +18,19 @@ const nanosPerSecond = 1_000_000_000;
 function time(bytes: Uint8Array, decode: Decode): string | undefined {
   if (bytes.length === 0) return undefined;
   const { seconds = 0 } = decode(bytes) as { seconds?: number };
-  return timestampAt(seconds * 1000);
+  return timestampAt(Number(seconds) * 1000);
 }
 
 function microTime(bytes: Uint8Array, decode: Decode): string | undefined {
   if (bytes.length === 0) return undefined;
   const { seconds = 0, nanos = 0 } = decode(bytes) as { seconds?: number; nanos?: number };
   const micros = String(Math.floor(nanos / nanosPerMicro)).padStart(6, "0");
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${micros}Z`;
+  return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}.${micros}Z`;
 }
 
 function duration(bytes: Uint8Array, decode: Decode): string {
   const { duration: nanos = 0 } = decode(bytes) as { duration?: number };
-  return `${nanos / nanosPerSecond}s`;
+  return `${Number(nanos) / nanosPerSecond}s`;
 }
 
 function intOrString(bytes: Uint8Array, decode: Decode): number | string {
@@ -43,7 +44,7 @@ function embeddedJson(bytes: Uint8Array): unknown {
   if (raw?.kind !== "bytes" || raw.bytes.length === 0) return undefined;
   checkJsonBounds(raw.bytes);
   try {
-    return JSON.parse(text.decode(raw.bytes));
+    return decodeJson(text.decode(raw.bytes));
   } catch (cause) {
     throw malformed(`embedded text that is no JSON (${String(cause)})`);
   }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
+import { decodeJson, encodeJson, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
 import { isDiskFull } from "./disk-room.ts";
 import type { Journal, JournalEntry } from "../journal.ts";
@@ -109,7 +109,7 @@ export class SqliteJournal implements Journal {
   }
 
   #writeEntry({ prefix, path, revision, object, isNew }: JournalEntry): void {
-    const value = object === undefined ? "" : JSON.stringify(object);
+    const value = object === undefined ? "" : encodeJson(object);
     const sum = recordSum(prefix, path, revision, value);
     if (object === undefined) this.#writer.delete(prefix, path);
     else this.#writer.put({ prefix, path, revision, value, sum }, isNew);
@@ -140,7 +140,7 @@ function openMark(directory: string, head: CommitRecord, log: Logger): HighWater
 
 function entryOf({ prefix, path, revision, value }: StoredChange): JournalEntry {
   // Its checksum is right, so it is the text that was written.
-  return { prefix, path, revision, object: JSON.parse(value) as UnstructuredObject };
+  return { prefix, path, revision, object: decodeJson(value) as UnstructuredObject };
 }
 
 function unusable(cause: unknown): SetpointError {

@@ -43,6 +43,19 @@ test("what was acknowledged is there after a restart, and revisions go on", asyn
   expect(storage.get(key("b"))).toBeUndefined();
 });
 
+test("an integer beyond 2^53 is the same after a restart", async () => {
+  const directory = newDirectory();
+  const big = { ...thing("a"), spec: { count: 9007199254740993n } };
+  {
+    await using storage = open(directory);
+    const write = storage.write(key("a"), () => big);
+    await clock.settle();
+    await write;
+  }
+  await using storage = open(directory);
+  expect(storage.get(key("a"))).toMatchObject({ spec: { count: 9007199254740993n } });
+});
+
 test("a write is not seen before it is durable", async () => {
   await using storage = open(newDirectory());
   const seen: string[] = [];

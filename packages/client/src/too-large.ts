@@ -1,5 +1,5 @@
 /** Explains the refusal of an object that is too large: which field it is, and what the limit is. */
-import { ApiError, isJsonObject, type ApiRequest } from "@setpoint/apimachinery";
+import { encodeJson, ApiError, isJsonObject, type ApiRequest } from "@setpoint/apimachinery";
 
 /** The default of etcd and of every server that behaves like it. */
 const objectLimitText = "about 1.5 MiB";
@@ -38,7 +38,7 @@ function largestField(body: unknown): SizedField {
 }
 
 function sizeOf(value: unknown): number {
-  return (JSON.stringify(value) ?? "").length;
+  return encodeJson(value).length;
 }
 
 function sizeText(bytes: number): string {

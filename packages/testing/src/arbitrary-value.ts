@@ -1,4 +1,5 @@
 /** Random values that a schema allows, small ones more often than large ones. */
+import { encodeJson } from "@setpoint/apimachinery";
 import type { Random } from "@setpoint/host";
 import { type StructuralSchema, validateSchema } from "@setpoint/schema";
 
@@ -106,7 +107,7 @@ export class ValueMaker {
     const wanted = depth >= depthMax ? minItems : minItems + this.#below(Math.min(maxItems, itemsMax) - minItems + 1);
     const made = Array.from({ length: Math.max(wanted, 0) }, () => this.make(items, `${path}[]`, depth + 1));
     const keys = schema["x-kubernetes-list-map-keys"];
-    if (schema["x-kubernetes-list-type"] === "set") return distinct(made, (item) => JSON.stringify(item));
+    if (schema["x-kubernetes-list-type"] === "set") return distinct(made, (item) => encodeJson(item));
     return keys === undefined ? made : distinct(made, (item) => keyText(item, keys));
   }
 
@@ -162,5 +163,5 @@ function distinct(items: readonly unknown[], keyOf: (item: unknown) => string): 
 
 function keyText(item: unknown, keys: readonly string[]): string {
   const object = (typeof item === "object" && item !== null ? item : {}) as Readonly<Record<string, unknown>>;
-  return JSON.stringify(keys.map((key) => object[key]));
+  return encodeJson(keys.map((key) => object[key]));
 }

@@ -1,5 +1,5 @@
 /** What holds for every kind, tried out on objects that its schemas allow. */
-import { deepEqual, type KubeObject, messageOf } from "@setpoint/apimachinery";
+import { encodeJson, deepEqual, type KubeObject, messageOf } from "@setpoint/apimachinery";
 import { seededRandom } from "@setpoint/host/simulated";
 import { applyDefaults, type StructuralSchema, validateSchema } from "@setpoint/schema";
 import { celRuleCompiler } from "@setpoint/schema/cel";
@@ -147,7 +147,11 @@ function difference(before: unknown, after: unknown, path: string): string | und
       if (found !== undefined) return found;
     }
   }
-  return `${path} was ${JSON.stringify(before) ?? "absent"}, is ${JSON.stringify(after) ?? "absent"}`;
+  return `${path} was ${textOf(before)}, is ${textOf(after)}`;
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? "absent" : encodeJson(value);
 }
 
 function require(kind: LawfulKind, version: Version, law: Law, object: KubeObject): void {
@@ -155,7 +159,7 @@ function require(kind: LawfulKind, version: Version, law: Law, object: KubeObjec
   if (broken === undefined) return;
   const smallest = shrink(version, law, object);
   const { spec, status } = contentOf(smallest) as { readonly spec?: unknown; readonly status?: unknown };
-  const text = JSON.stringify({ spec, ...(status === undefined ? {} : { status }) });
+  const text = encodeJson({ spec, ...(status === undefined ? {} : { status }) });
   throw new Error(
     `${kind.kind} ${version.apiVersion}: ${verdict(law, smallest) ?? broken}; the smallest object: ${text}`,
   );

@@ -1,3 +1,4 @@
+import { encodeJson } from "@setpoint/apimachinery";
 import { createHash, type Hash } from "node:crypto";
 
 /** One thing that happened between two participants of a world. */
@@ -50,7 +51,7 @@ export class Trace {
     const hash = (this.#hash ??= createHash("sha256"));
     const from = this.entries.length - this.#pending.length;
     for (const [i, { atMs, who, kind, what, outcome }] of this.entries.slice(from).entries())
-      hash.update(`${atMs} ${who} ${kind} ${what} ${outcome}\n${JSON.stringify(this.#pending[i]) ?? ""}\n`);
+      hash.update(`${atMs} ${who} ${kind} ${what} ${outcome}\n${encodeJson(this.#pending[i])}\n`);
     this.#pending = [];
     return hash;
   }

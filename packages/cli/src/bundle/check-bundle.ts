@@ -1,5 +1,6 @@
 /** What makes a bundle unfit for the Operator Lifecycle Manager, found before it is pushed. */
 import type { KubeObject } from "@setpoint/apimachinery";
+import { decodeJson } from "@setpoint/apimachinery";
 import { parse } from "yaml";
 import { isSemanticVersion } from "../manifests/semantic-version.ts";
 
@@ -84,7 +85,7 @@ function checkOwned(path: string, { spec }: Csv, crds: readonly KubeObject[]): r
 function checkExamples(path: string, { metadata, spec }: Csv): readonly string[] {
   const field = `${path} metadata.annotations.alm-examples`;
   try {
-    const examples = JSON.parse(metadata?.annotations?.["alm-examples"] ?? "") as readonly KubeObject[];
+    const examples = decodeJson(metadata?.annotations?.["alm-examples"] ?? "") as readonly KubeObject[];
     return (spec?.customresourcedefinitions?.owned ?? [])
       .filter(({ kind }) => !examples.some((each) => each.kind === kind && "spec" in each))
       .map(({ kind }) => `${field}: ${kind} has no example with a spec`);

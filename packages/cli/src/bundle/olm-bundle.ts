@@ -1,5 +1,6 @@
 /** An operator as a bundle for the Operator Lifecycle Manager (registry+v1). */
 import type { KubeObject } from "@setpoint/apimachinery";
+import { encodeJson } from "@setpoint/apimachinery";
 import type { Operator } from "setpoint";
 import { installManifests } from "setpoint/install";
 import { objectYaml } from "../manifests/manifests-yaml.ts";
@@ -85,7 +86,7 @@ function clusterServiceVersion(
       name: `${packageName}.v${version}`,
       namespace: placeholder,
       annotations: {
-        "alm-examples": JSON.stringify(examples, null, 2),
+        "alm-examples": encodeJson(examples, 2),
         capabilities,
         containerImage: image,
       },

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { SetpointError, type ApiRequest } from "@setpoint/apimachinery";
+import { encodeJson, SetpointError, type ApiRequest } from "@setpoint/apimachinery";
 import type { Divergence, ReplayResult } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";
 import { refuseMore, usageError, type Command } from "../command.ts";
@@ -53,8 +53,8 @@ export function divergenceText({ entry, atMs, message, recorded, actual }: Diver
   const lines = [`Diverged at entry ${entry}, ${(atMs / 1_000).toFixed(3)} s after the start: ${message}.`];
   if (recorded !== undefined && actual !== undefined) {
     for (const { path, before, after } of fieldDiff(plain(recorded), plain(actual))) {
-      if (before !== undefined) lines.push(`  - ${path}: ${JSON.stringify(before)}`);
-      if (after !== undefined) lines.push(`  + ${path}: ${JSON.stringify(after)}`);
+      if (before !== undefined) lines.push(`  - ${path}: ${encodeJson(before)}`);
+      if (after !== undefined) lines.push(`  + ${path}: ${encodeJson(after)}`);
     }
   }
   return `${lines.join("\n")}\n`;

@@ -1,6 +1,6 @@
 /** `setpoint why`: asks a running operator for the causes, writes and state of an object, and prints them. */
 import { parseArgs } from "node:util";
-import { SetpointError } from "@setpoint/apimachinery";
+import { encodeJson, SetpointError } from "@setpoint/apimachinery";
 import type { WhyCause, WhyReport, WhyRun } from "setpoint/process";
 import { askHere, askPod } from "../why/ask-operator.ts";
 import { refuseMore, usageError, type Command } from "../command.ts";
@@ -43,7 +43,7 @@ export const why: Command = {
 
 /** A list only when several operators know the object. */
 function jsonOf(reports: readonly WhyReport[]): string {
-  return `${JSON.stringify(reports.length === 1 ? reports[0] : reports, undefined, 2)}\n`;
+  return `${encodeJson(reports.length === 1 ? reports[0] : reports, 2)}\n`;
 }
 
 /** The report in sentences. `nowMs` is the time, in milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 /** A flight recording as a file: one JSON object a line, the first is the header. */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
-import { isJsonObject, SetpointError } from "@setpoint/apimachinery";
+import { decodeJson, encodeJson, isJsonObject, SetpointError } from "@setpoint/apimachinery";
 import { flightFormat, type FlightEntry, type FlightHeader, type FlightSink } from "@setpoint/client";
 
 /** Writes each entry as it comes, so that also a program that is killed leaves what it saw. */
@@ -28,7 +28,7 @@ export class RecordingFile implements FlightSink, Disposable {
   }
 
   add(entry: FlightEntry): boolean {
-    const line = JSON.stringify(entry);
+    const line = encodeJson(entry);
     // The end always has its place.
     if (entry.kind !== "stop" && this.#bytes + line.length > this.#bytesMax) return false;
     this.#write(line);
@@ -89,7 +89,7 @@ function readText(path: string): string {
 
 function parseLine(line: string): unknown {
   try {
-    return JSON.parse(line) as unknown;
+    return decodeJson(line) as unknown;
   } catch {
     return undefined;
   }

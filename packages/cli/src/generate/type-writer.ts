@@ -1,3 +1,4 @@
+import { encodeJson } from "@setpoint/apimachinery";
 import type { CrdSchema } from "./crd-schema.ts";
 import { docComment } from "./doc-comment.ts";
 import { fieldName, pascalCase, type NameTable } from "./identifiers.ts";
@@ -39,7 +40,7 @@ export class TypeWriter {
   }
 
   #field(parent: string, field: string, schema: CrdSchema, required: boolean): string {
-    const fallback = schema.default === undefined ? undefined : `Default: ${JSON.stringify(schema.default)}`;
+    const fallback = schema.default === undefined ? undefined : `Default: ${encodeJson(schema.default)}`;
     const type = this.#type(schema, `${parent}${pascalCase(field)}`);
     return `${docComment([schema.description, fallback], "  ")}  readonly ${fieldName(field)}${required ? "" : "?"}: ${type};\n`;
   }
@@ -52,8 +53,7 @@ export class TypeWriter {
 
   #typeOfValue(schema: CrdSchema, name: string): string {
     if (schema["x-kubernetes-int-or-string"] === true) return "number | string";
-    if (schema.enum !== undefined && schema.enum.length > 0)
-      return schema.enum.map((each) => JSON.stringify(each)).join(" | ");
+    if (schema.enum !== undefined && schema.enum.length > 0) return schema.enum.map(literalType).join(" | ");
     switch (schema.type) {
       case "string":
       case "boolean":
@@ -92,4 +92,8 @@ export class TypeWriter {
     // The server drops the fields of an object that declares none, unless it says otherwise.
     return preserves || additionalProperties === true ? anyFields : "{ readonly [field: string]: never }";
   }
+}
+
+function literalType(value: unknown): string {
+  return typeof value === "bigint" ? `${value}n` : JSON.stringify(value);
 }

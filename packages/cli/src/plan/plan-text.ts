@@ -1,5 +1,5 @@
 /** A plan as a person reads it: object by object, what would change and why. */
-import { isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
+import { encodeJson, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { PretendedObject } from "@setpoint/client";
 import { changesOnlyTimes, fieldDiff, type FieldChange } from "./field-diff.ts";
 import { isDryRun } from "./given-objects.ts";
@@ -116,7 +116,7 @@ function fieldLines({ path, before, after }: FieldChange, paint: Paint): readonl
 const valueLengthMax = 200;
 
 function valueText(value: unknown): string {
-  const text = typeof value === "string" && /^[\w./:@%+-][\w ./:@%+,-]*$/.test(value) ? value : JSON.stringify(value);
+  const text = typeof value === "string" && /^[\w./:@%+-][\w ./:@%+,-]*$/.test(value) ? value : encodeJson(value);
   return text.length <= valueLengthMax ? text : `${text.slice(0, valueLengthMax)}… (${text.length} characters)`;
 }
 

@@ -1,5 +1,5 @@
 /** Asks running operators why they did what they did to an object. */
-import { isSetpointError, SetpointError } from "@setpoint/apimachinery";
+import { decodeJson, isSetpointError, SetpointError } from "@setpoint/apimachinery";
 import { forwardPort, resolveConnection } from "@setpoint/client/node";
 import { systemClock } from "@setpoint/host/system";
 import { deskPorts, type WhyReport } from "setpoint/process";
@@ -90,5 +90,5 @@ async function fetchWhy(url: string, query: Query, token: string | undefined): P
       `Cannot ask the operator at ${address.origin}: ${response.status} ${text.trim()}${response.status === 401 ? tokenHint : ""}`,
     );
   // The parsing border: our own status server's answer.
-  return JSON.parse(text) as WhyReport;
+  return decodeJson(text) as WhyReport;
 }

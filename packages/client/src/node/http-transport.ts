@@ -4,6 +4,7 @@
  */
 import type { Socket } from "node:net";
 import {
+  encodeJson,
   type ApiRequest,
   type ApiResponse,
   type RawResponse,
@@ -132,7 +133,7 @@ class HttpTransportImplementation implements HttpTransport {
 
 function encodeBody(body: unknown): string | Uint8Array | undefined {
   if (body === undefined || body instanceof Uint8Array || typeof body === "string") return body;
-  return JSON.stringify(body);
+  return encodeJson(body);
 }
 
 /**

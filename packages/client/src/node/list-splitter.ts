@@ -2,7 +2,7 @@
  * Cuts the bytes of a list into its items without parsing them: only strings and brackets are looked at,
  * once. A list of hundreds of megabytes so never exists as one text or as a tree of values.
  */
-import { SetpointError } from "@setpoint/apimachinery";
+import { decodeJson, SetpointError } from "@setpoint/apimachinery";
 
 /** An object may have 1.5 MiB in etcd and a little more as JSON; a longer item is no object. */
 export const rawItemBytesMax: number = 32 * 1024 * 1024;
@@ -53,7 +53,7 @@ export class ListSplitter {
   end(): RawListHead {
     if (this.#phase === "items") throw notAList("it ends within its items");
     // The parsing border: the envelope of a list has at most these fields of these types.
-    return { metadata: {}, ...(JSON.parse(this.#envelope) as Partial<RawListHead>) };
+    return { metadata: {}, ...(decodeJson(this.#envelope) as Partial<RawListHead>) };
   }
 
   #readHead(chunk: Uint8Array): readonly Uint8Array[] {

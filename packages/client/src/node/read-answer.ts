@@ -1,6 +1,7 @@
 /** Makes an ApiResponse of an HTTP answer. */
 import { pipeline } from "node:stream";
 import type { ApiRequest, ApiResponse } from "@setpoint/apimachinery";
+import { decodeJson } from "@setpoint/apimachinery";
 import { type Clock, nextTurn } from "@setpoint/host";
 import type { AnswerBody } from "./answer-body.ts";
 import type { AnswerHead } from "./answer-parser.ts";
@@ -27,7 +28,7 @@ export async function readAnswer(
   if (!isJson(head)) return { ...head, kind: "bytes", bytes: plain(head, body, clock) };
   const bytes = await body.all();
   const json = head.headers["content-encoding"] === "gzip" ? await unzip(bytes) : bytes;
-  return { ...head, kind: "object", object: json.length === 0 ? undefined : JSON.parse(json.toString("utf8")) };
+  return { ...head, kind: "object", object: json.length === 0 ? undefined : decodeJson(json.toString("utf8")) };
 }
 
 export function isWatch({ query, path }: ApiRequest): boolean {

@@ -14,3 +14,9 @@ test.each([1, 2, 7, 1000])("frames come out whole however the bytes are cut (%i 
   const text = frames.map((frame) => `${JSON.stringify(frame)}\n`).join("");
   expect(await Array.fromAsync(watchFrames(chunks(text, size)))).toEqual(frames);
 });
+
+test("an integer beyond 2^53 of a frame is exact", async () => {
+  const text = '{"type":"ADDED","object":{"spec":{"count":9007199254740993}}}\n';
+  const [frame] = await Array.fromAsync(watchFrames(chunks(text, 7)));
+  expect(frame?.object).toEqual({ spec: { count: 9007199254740993n } });
+});

@@ -1,5 +1,12 @@
 /** Cuts the byte stream of a watch into frames. */
-import { SetpointError, type RawFrame, type WatchEventType, type WatchFrame } from "@setpoint/apimachinery";
+import {
+  decodeJson,
+  encodeJson,
+  SetpointError,
+  type RawFrame,
+  type WatchEventType,
+  type WatchFrame,
+} from "@setpoint/apimachinery";
 
 /** The longest line of a watch: an object of the largest size with its managed fields, and room to spare. */
 export const watchLineBytesMax: number = 32 * 1024 * 1024;
@@ -43,7 +50,7 @@ async function* watchLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<re
 
 function parseLine(line: Buffer): WatchFrame {
   // The parsing border: a server's watch consists of frames.
-  return JSON.parse(line.toString("utf8")) as WatchFrame;
+  return decodeJson(line.toString("utf8")) as WatchFrame;
 }
 
 const typeBegin = Buffer.from('{"type":"');
@@ -67,7 +74,7 @@ function rawFrame(line: Buffer): RawFrame {
       object: line.subarray(objectStart, line.length - 1),
     };
   const { type, object } = parseLine(line);
-  return { type, object: Buffer.from(JSON.stringify(object)) };
+  return { type, object: Buffer.from(encodeJson(object)) };
 }
 
 function lineTooLong(): SetpointError {

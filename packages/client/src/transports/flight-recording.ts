@@ -3,6 +3,7 @@
  * and everything that it asked, in one order. See docs/plan-record-replay.md.
  */
 import type { ApiRequest, WatchFrame } from "@setpoint/apimachinery";
+import { encodeJson } from "@setpoint/apimachinery";
 
 /** Raised whenever a recording of before can no longer be replayed. */
 export const flightFormat = "setpoint-flight/1";
@@ -78,7 +79,7 @@ export class FlightRing implements FlightSink {
   }
 
   add(entry: FlightEntry): boolean {
-    const bytes = JSON.stringify(entry).length;
+    const bytes = encodeJson(entry).length;
     this.#entries.push({ entry, bytes });
     this.#bytes += bytes;
     while (this.#bytes > this.#bytesMax && this.#first < this.#entries.length) {

@@ -2,6 +2,7 @@
  * The last line of defence: no value of a mounted Secret leaves the pod, whatever a library puts into its
  * messages.
  */
+import { encodeJson } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
 import { secretValues } from "../storage/secret-files.ts";
 
@@ -44,7 +45,7 @@ export function concealingLogger(log: Logger, conceal: Conceal): Logger {
 function concealed(value: unknown, conceal: Conceal): unknown {
   if (value instanceof Error) return conceal(chainOf(value));
   if (typeof value === "string") return conceal(value);
-  return typeof value === "object" && value !== null ? conceal(JSON.stringify(value)) : value;
+  return typeof value === "object" && value !== null ? conceal(encodeJson(value)) : value;
 }
 
 function chainOf(error: Error): string {

@@ -1,4 +1,4 @@
-import { apiVersionOf, deepFreeze, type KubeObject } from "@setpoint/apimachinery";
+import { encodeJson, apiVersionOf, deepFreeze, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, ObjectScan, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { checkedTransform, type Transform } from "./checked-transform.ts";
@@ -209,7 +209,7 @@ export class Informer {
   /** The bytes to store: a transform gets the decoded object, and its result is encoded again. */
   #converted(bytes: Uint8Array): Uint8Array {
     if (this.#transform === undefined) return bytes;
-    return encoder.encode(JSON.stringify(this.#transform(decodeObject(bytes))));
+    return encoder.encode(encodeJson(this.#transform(decodeObject(bytes))));
   }
 
   /** Stores staged bytes of a list; a cached object that is newer than the list stays. */

@@ -1,5 +1,5 @@
 /** Handlers of single fields in a level-based reconcile: compares the handled value with the current one. */
-import { isConflict, SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { decodeJson, encodeJson, isConflict, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import { ledgerPrefix } from "./ledger.ts";
 import type { ReconcileContext } from "./reconcile-context.ts";
@@ -86,7 +86,7 @@ export async function runFieldHandlers(
     const old = before !== undefined && "value" in before ? before.value : undefined;
     await run({ path, old, new: value, isFirst: before === undefined }, object, context);
     handled = { ...handled, [path]: remembered(value) };
-    const next = JSON.stringify({ uid, fields: handled } satisfies FieldRecord);
+    const next = encodeJson({ uid, fields: handled } satisfies FieldRecord);
     current = await record(kind, current, context, { annotation, recorded, next });
     recorded = next;
   }
@@ -131,7 +131,7 @@ function read(text: string | undefined, uid: string): FieldRecord["fields"] {
   if (text === undefined) return {};
   try {
     // Only this code writes the annotation. When another client damages it, all fields are handled again.
-    const found = JSON.parse(text) as Partial<FieldRecord>;
+    const found = decodeJson(text) as Partial<FieldRecord>;
     return found.uid === uid ? (found.fields ?? {}) : {};
   } catch {
     return {};
@@ -139,11 +139,11 @@ function read(text: string | undefined, uid: string): FieldRecord["fields"] {
 }
 
 function isHandled(before: Remembered | undefined, value: unknown): boolean {
-  return before !== undefined && JSON.stringify(before) === JSON.stringify(remembered(value));
+  return before !== undefined && encodeJson(before) === encodeJson(remembered(value));
 }
 
 function remembered(value: unknown): Remembered {
   // An absent field is remembered as null, which no field of an object is.
-  const text = JSON.stringify(value ?? null);
+  const text = encodeJson(value);
   return text.length > valueLengthMax ? { print: fingerprint(text) } : { value: value ?? null };
 }

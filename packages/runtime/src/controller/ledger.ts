@@ -3,7 +3,7 @@
  * object: bounded, written with the object's revision as precondition, and gone with the object
  * (decisions/0008).
  */
-import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { decodeJson, encodeJson, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import { errLedger } from "../errors.ts";
 
 /** Annotations under this prefix are ledgers; a change of them alone is no reason to run. */
@@ -66,7 +66,7 @@ export function ledgerOf(object: KubeObject, controller: string): Ledger {
   if (text === undefined) return empty;
   try {
     // Only this code writes the annotation. When another client damages it, the ledger counts as empty.
-    const ledger = JSON.parse(text) as Ledger;
+    const ledger = decodeJson(text) as Ledger;
     return ledger.uid === uid && typeof ledger.effects === "object" ? ledger : empty;
   } catch {
     return empty;
@@ -75,7 +75,7 @@ export function ledgerOf(object: KubeObject, controller: string): Ledger {
 
 /** The ledger as it is kept; refuses one that would outgrow its place. */
 export function ledgerText(ledger: Ledger): string {
-  const text = JSON.stringify(ledger);
+  const text = encodeJson(ledger);
   if (text.length <= ledgerLengthMax) return text;
   throw new SetpointError(
     errLedger,
@@ -112,7 +112,7 @@ export function withEffect(ledger: Ledger, id: string, record: EffectRecord): Le
 function fitting(ledger: Ledger, needed?: string): Ledger {
   let fit = ledger;
   for (const [id, { state }] of Object.entries(ledger.effects)) {
-    if (JSON.stringify(fit).length <= ledgerLengthMax) break;
+    if (encodeJson(fit).length <= ledgerLengthMax) break;
     if (state === "done" && id !== needed) fit = without(fit, [id]);
   }
   return fit;
@@ -143,8 +143,8 @@ export function withStepDone(ledger: Ledger, of: string, name: string, record: S
 
 /** A result as it can be kept: through JSON, so that the first run gets what later runs will get. */
 export function kept(what: string, result: Json): Json {
-  const text = JSON.stringify(result) ?? "null";
-  if (text.length <= resultLengthMax) return JSON.parse(text) as Json;
+  const text = encodeJson(result);
+  if (text.length <= resultLengthMax) return decodeJson(text) as Json;
   throw new SetpointError(
     errLedger,
     `Cannot keep the result of ${what}: it has ${text.length} characters and at most ${resultLengthMax} are allowed; return an id`,

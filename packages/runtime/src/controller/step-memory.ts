@@ -1,3 +1,4 @@
+import { encodeJson } from "@setpoint/apimachinery";
 import { awaitChange, requeueAfter, type Result } from "./result.ts";
 import type { Rest, Wait } from "./step.ts";
 
@@ -47,7 +48,7 @@ export function rememberStep(
 function textOf(step: AnyStep): string {
   if (step.kind === "rest") return "rest";
   if (step.kind === "wait") return `wait ${step.delayMs}\n${step.reason}`;
-  return `act ${String(step.action)}\n${step.reason}\n${JSON.stringify(step.args)}`;
+  return `act ${String(step.action)}\n${step.reason}\n${encodeJson(step.args)}`;
 }
 
 function planAgain(step: AnyStep, repeats: number): Result {

@@ -1,4 +1,5 @@
 import type { KubeObject } from "@setpoint/apimachinery";
+import { encodeJson } from "@setpoint/apimachinery";
 import { asJson } from "./as-json.ts";
 import { fingerprint } from "./fingerprint.ts";
 
@@ -13,10 +14,10 @@ export const appliedAnnotation = "setpoint.dev/applied";
  * exist.
  */
 export function withAppliedMark<T extends KubeObject>(object: T, fieldManager: string): T {
-  const text = JSON.stringify(object);
+  const text = encodeJson(object);
   const copy = asJson(object);
   const isRead = copy.metadata.resourceVersion !== undefined;
-  const mark = fingerprint(isRead ? JSON.stringify(asAuthored(copy)) : text);
+  const mark = fingerprint(isRead ? encodeJson(asAuthored(copy)) : text);
   const annotations = { ...copy.metadata.annotations, [appliedAnnotation]: `${fieldManager}/${mark}` };
   return { ...copy, metadata: { ...copy.metadata, annotations } };
 }

@@ -1,4 +1,4 @@
-import { deepEqual } from "@setpoint/apimachinery";
+import { decodeJson, deepEqual } from "@setpoint/apimachinery";
 /** What of a value belongs to a field manager, by its entry in managedFields. */
 
 /**
@@ -44,7 +44,7 @@ function ownedItem(item: unknown, elements: readonly string[], fields: OwnedFiel
 
 /** Whether `k:{"type":"Ready"}` or `v:"a"` is this element of a list. */
 function names(element: string, item: unknown): boolean {
-  const meant: unknown = JSON.parse(element.slice(2));
+  const meant = decodeJson(element.slice(2));
   if (element.startsWith("v:")) return deepEqual(meant, item);
   return isFields(meant) && isFields(item) && Object.keys(meant).every((key) => deepEqual(meant[key], item[key]));
 }

@@ -1,4 +1,4 @@
-import { isConflict, type Condition, type KubeObject, deepEqual } from "@setpoint/apimachinery";
+import { encodeJson, isConflict, type Condition, type KubeObject, deepEqual } from "@setpoint/apimachinery";
 import { isBuiltinGroup, type Client, type KindRef, type Stored } from "@setpoint/client";
 import { timestamp, type Clock, type Logger } from "@setpoint/host";
 import { asJson } from "../objects/as-json.ts";
@@ -212,8 +212,8 @@ export class StatusWriter {
     if (deepEqual(present, assembled)) return undefined;
     const whole = asJson(assembled);
     if (deepEqual(present, whole)) return undefined;
-    const wanted = (): string => JSON.stringify(whole);
-    const there = (): string => JSON.stringify(present);
+    const wanted = (): string => encodeJson(whole);
+    const there = (): string => encodeJson(present);
     const isKnown = this.#ports.memory.isKnownNoop("status", wanted, there);
     return isKnown ? undefined : { draft, whole };
   }
@@ -250,7 +250,7 @@ export class StatusWriter {
     this.#told = answer;
     const taken = statusOf(answer);
     if (deepEqual(taken, whole)) return;
-    memory.remember("status", JSON.stringify(whole), JSON.stringify(taken));
+    memory.remember("status", encodeJson(whole), encodeJson(taken));
     // The server leaves empty fields of built-in kinds out, and their schema is not the author's.
     const fields = isBuiltinGroup(kind.group) ? [] : fieldsNotKept(taken, whole);
     if (fields.length > 0)

@@ -1,5 +1,6 @@
 /** AdmissionReview in, AdmissionReview out. */
 import {
+  encodeJson,
   deepFreeze,
   type FieldError,
   invalid,
@@ -111,7 +112,7 @@ class Objections {
   readonly #errors: FieldError[] = [];
 
   invalid(object: KubeObject, path: string, why: string): void {
-    const value = JSON.stringify(valueAt(object, path));
+    const value = encodeJson(valueAt(object, path));
     const printed = value === undefined || value.length > printedValueMax ? "" : ` ${value}:`;
     this.#errors.push({ type: "FieldValueInvalid", field: path, message: `Invalid value:${printed} ${why}` });
   }
@@ -151,7 +152,7 @@ function patchOf(before: KubeObject, after: KubeObject | null | undefined): obje
     throw new TypeError(`\`mutate\` of ${before.kind} returned a ${typeof after}, expected the object or nothing`);
   const operations = jsonDifference(before, after);
   if (operations.length === 0) return {};
-  return { patchType: "JSONPatch", patch: base64(JSON.stringify(operations)) };
+  return { patchType: "JSONPatch", patch: base64(encodeJson(operations)) };
 }
 
 function base64(text: string): string {

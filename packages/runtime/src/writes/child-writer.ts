@@ -3,6 +3,7 @@
  * barrier.
  */
 import {
+  encodeJson,
   isAlreadyExists,
   isApiError,
   isConflict,
@@ -332,7 +333,7 @@ function contentOf(object: KubeObject): string {
   // An object of a list has its type at the end, where the cache has added it.
   const { apiVersion: _a, kind: _k, ...content } = object;
   const { resourceVersion: _rv, managedFields: _mf, generation: _g, ...metadata } = object.metadata;
-  return JSON.stringify({ ...content, metadata, status: undefined });
+  return encodeJson({ ...content, metadata, status: undefined });
 }
 
 /** Whether a deletion answered the object, still there with its mark, instead of a Status. */

@@ -2,7 +2,15 @@
  * A controller whose children come from a program's standard output: a chart, an overlay, a script in any
  * language.
  */
-import { apiVersionOf, isSetpointError, SetpointError, type KubeObject, messageOf } from "@setpoint/apimachinery";
+import {
+  decodeJson,
+  encodeJson,
+  apiVersionOf,
+  isSetpointError,
+  SetpointError,
+  type KubeObject,
+  messageOf,
+} from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import {
@@ -134,7 +142,7 @@ function parseAnswer({ output }: EngineRun, command: readonly string[], text: st
   const name = `the program ${shown(command)}`;
   let value: unknown;
   try {
-    value = output === "response" ? JSON.parse(text) : { children: parseManifests(text) };
+    value = output === "response" ? decodeJson(text) : { children: parseManifests(text) };
   } catch (cause) {
     const wanted = output === "response" ? "JSON" : "YAML or JSON";
     const why = cause instanceof Error ? `: ${cause.message}` : "";
@@ -183,10 +191,10 @@ async function enact(
 
 function inputFor({ name, run, owns }: Engine, object: Stored<KubeObject>, context: ReconcileContext): string {
   const { status: _, ...rest } = object as Stored<KubeObject> & { readonly status?: unknown; readonly spec?: object };
-  if (run.input === "spec") return JSON.stringify(rest.spec ?? {});
+  if (run.input === "spec") return encodeJson(rest.spec ?? {});
   if (run.input === "object") {
     const { resourceVersion: _version, managedFields: _managed, ...metadata } = rest.metadata;
-    return JSON.stringify({ ...rest, metadata });
+    return encodeJson({ ...rest, metadata });
   }
   const children = Object.fromEntries(Object.entries(owns).map(([key, kind]) => [key, context.children.list(kind)]));
   const request: SyncRequest = {
@@ -196,7 +204,7 @@ function inputFor({ name, run, owns }: Engine, object: Stored<KubeObject>, conte
     related: {},
     finalizing: false,
   };
-  return JSON.stringify(request);
+  return encodeJson(request);
 }
 
 function ownedBy({ owns }: Engine, { children }: ReconcileContext): readonly Stored<KubeObject>[] {

@@ -1,5 +1,5 @@
 /** The objects in what a program has written: YAML as Kubernetes reads it, JSON, or lists of objects. */
-import { isJsonObject } from "@setpoint/apimachinery";
+import { decodeJson, isJsonObject } from "@setpoint/apimachinery";
 import { parseAllDocuments, type Tags } from "yaml";
 
 /** Deeper nesting of aliases is an attack, or a mistake. */
@@ -13,7 +13,7 @@ export function parseManifests(text: string): readonly unknown[] {
 function documentsOf(text: string): readonly unknown[] {
   if (/^\s*[[{]/.test(text)) {
     try {
-      return [JSON.parse(text)];
+      return [decodeJson(text)];
     } catch {
       // YAML that begins with a bracket, or several documents of JSON.
     }

@@ -1,7 +1,7 @@
 /** Calls a hook over HTTP: one request, one answer, both bounded in size and time. */
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { SetpointError } from "@setpoint/apimachinery";
+import { decodeJson, encodeJson, SetpointError } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { TemporaryError } from "@setpoint/runtime";
 
@@ -43,7 +43,7 @@ export function httpHook(url: string, options: HttpHookOptions): HookCaller {
         timeoutMs,
       );
       try {
-        const text = JSON.stringify(body);
+        const text = encodeJson(body);
         const response = await new Promise<IncomingMessage>((resolve, reject) => {
           const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
           const sent = send(address, { method: "POST", headers, signal: AbortSignal.any([signal, late.signal]) });
@@ -83,7 +83,7 @@ function parse(url: string, { statusCode = 0, headers }: IncomingMessage, text: 
     throw new TemporaryError(`Cannot ask hook ${url}: it is busy for ${retryAfter} s`, retryAfter * 1_000);
   if (statusCode !== 200) throw hookError(url, `it answered ${statusCode}: ${text.slice(0, excerptLengthMax)}`);
   try {
-    return JSON.parse(text);
+    return decodeJson(text);
   } catch (cause) {
     throw hookError(url, "its answer is no JSON", cause);
   }

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isSetpointError, messageOf } from "@setpoint/apimachinery";
+import { decodeJson, encodeJson, isSetpointError, messageOf } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import { answerHook, errHookRequest, type HookName } from "./answer-hook.ts";
@@ -122,14 +122,14 @@ async function read(request: IncomingMessage, bytesMax: number): Promise<string 
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return decodeJson(text);
   } catch {
     return undefined;
   }
 }
 
 function serialized({ body, ...head }: Answer): SerializedAnswer {
-  return { ...head, text: JSON.stringify(body) };
+  return { ...head, text: encodeJson(body) };
 }
 
 function send(response: ServerResponse, { code, text, headers = {} }: SerializedAnswer): void {

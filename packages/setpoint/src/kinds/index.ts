@@ -11,6 +11,7 @@ export {
   cronLine,
   duration,
   embeddedObject,
+  int64,
   intOrString,
   labelSelector,
   podMetadata,

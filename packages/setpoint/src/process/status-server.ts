@@ -2,7 +2,7 @@
  * Health, metrics and answers of a manager over HTTP: for the kubelet's probes, Prometheus and
  * `setpoint why`.
  */
-import { messageOf } from "@setpoint/apimachinery";
+import { encodeJson, messageOf } from "@setpoint/apimachinery";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -149,7 +149,7 @@ async function answerWhy(
   const report = await manager.why({ kind, name, ...where });
   const who = where.controller === undefined ? "no controller" : `no controller "${where.controller}"`;
   if (report === undefined) return answer(response, 404, `Cannot explain an object: ${who} here reconciles ${kind}\n`);
-  answer(response, 200, `${JSON.stringify(report)}\n`, "application/json");
+  answer(response, 200, `${encodeJson(report)}\n`, "application/json");
 }
 
 async function logLevel(request: IncomingMessage, response: ServerResponse, control: LogLevelControl): Promise<void> {

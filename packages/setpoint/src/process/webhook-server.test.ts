@@ -60,7 +60,9 @@ test("a request whose path is none is refused, and the process goes on", async (
 });
 
 test("an answer that JSON does not have is a 500, and the process goes on", async () => {
-  await using server = await serve({ handle: async () => ({ status: 200, body: { size: 1n } }) });
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+  await using server = await serve({ handle: async () => ({ status: 200, body: circle }) });
   expect(await post(server.port, "/here", "{}")).toMatch(/^500 .*its answer cannot be sent/);
 });
 

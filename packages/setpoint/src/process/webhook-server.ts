@@ -2,7 +2,7 @@
 import { createServer } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { ApiError, failure } from "@setpoint/apimachinery";
+import { decodeJson, encodeJson, ApiError, failure } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import type { KeyPair } from "@setpoint/host/certificates";
 import type { WebhookHandler } from "@setpoint/runtime";
@@ -120,7 +120,7 @@ const urlBase = "https://webhook";
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return decodeJson(text);
   } catch {
     throw new ApiError(failure(400, "BadRequest", "Cannot answer the request: its body is not JSON"));
   }
@@ -143,7 +143,7 @@ function refuse(response: ServerResponse, code: number, message: string): void {
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body);
+  const text = encodeJson(body);
   response
     .writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) })
     .end(text);

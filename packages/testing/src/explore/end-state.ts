@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
+import { encodeJson } from "@setpoint/apimachinery";
 import type { StorageContents } from "@setpoint/apiserver";
 import { appliedAnnotation } from "@setpoint/runtime";
 import { foreignKey } from "../faults/foreign-key.ts";
@@ -68,7 +69,7 @@ export function outsideOf(state: EndState): EndState {
 
 export function hashOf(state: EndState): string {
   return createHash("sha256")
-    .update(JSON.stringify([...state]))
+    .update(encodeJson([...state]))
     .digest("hex");
 }
 
@@ -128,7 +129,7 @@ function fieldDifferences(key: string, now: Json, then: Json): readonly string[]
 
 /** Both texts from shortly before the place where they differ. */
 function distinctTexts(a: Json, b: Json): readonly [string, string] {
-  const [first, second] = [JSON.stringify(a), JSON.stringify(b)];
+  const [first, second] = [encodeJson(a), encodeJson(b)];
   let at = 0;
   while (at < first.length && first[at] === second[at]) at++;
   const from = Math.max(0, at - contextLength);
@@ -153,7 +154,7 @@ function differing(a: Json, b: Json, path: string): readonly Differing[] {
     const found = a.flatMap((each, index) => differing(each, b[index] ?? null, `${path}.*`));
     return found.filter((each, index) => found.findIndex((other) => other.path === each.path) === index);
   }
-  return JSON.stringify(a) === JSON.stringify(b) ? [] : [{ path, a, b }];
+  return encodeJson(a) === encodeJson(b) ? [] : [{ path, a, b }];
 }
 
 function without(value: Json, at: string, paths: ReadonlySet<string>): Json {
@@ -201,11 +202,11 @@ function isLeftOut(key: string, name: string): boolean {
 
 /** The order of objects with generated names is random. */
 function sortedIfNamed(list: Json[]): Json[] {
-  return JSON.stringify(list).includes("*") ? list.sort(byText) : list;
+  return encodeJson(list).includes("*") ? list.sort(byText) : list;
 }
 
 function byText(a: Json, b: Json): number {
-  const [left, right] = [JSON.stringify(a), JSON.stringify(b)];
+  const [left, right] = [encodeJson(a), encodeJson(b)];
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }

@@ -1,5 +1,5 @@
 /** Runs stories under every single fault, then under pairs and swarms of them, for as long as it is given. */
-import { SetpointError } from "@setpoint/apimachinery";
+import { encodeJson, SetpointError } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";
 import { systemClock } from "@setpoint/host/system";
@@ -278,7 +278,7 @@ class Explorer {
 
 /** Equal for equal steps. */
 function stepText(step: StoryStep): string {
-  return `${describeStep(step)} ${step.kind === "apply" ? JSON.stringify(step.object) : ""}`;
+  return `${describeStep(step)} ${step.kind === "apply" ? encodeJson(step.object) : ""}`;
 }
 
 /** The same rule, broken in the same words or by the same kinds of faults in the same story. */

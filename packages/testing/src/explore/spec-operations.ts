@@ -2,6 +2,7 @@
  * What a user may do to a spec, from its schema: every field changed, removed, at its bounds, and given what
  * it must not be.
  */
+import { encodeJson } from "@setpoint/apimachinery";
 import type { KubeObject } from "@setpoint/apimachinery";
 import { seededRandom } from "@setpoint/host/simulated";
 import type { StructuralSchema } from "@setpoint/schema";
@@ -75,7 +76,7 @@ function otherThan(present: unknown, schema: StructuralSchema, path: string, mak
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     try {
       const value = maker.make(schema, path);
-      if (value !== undefined && value !== null && JSON.stringify(value) !== JSON.stringify(present)) return value;
+      if (value !== undefined && value !== null && encodeJson(value) !== encodeJson(present)) return value;
     } catch (error) {
       if (!(error instanceof NoValue)) throw error;
       return undefined;

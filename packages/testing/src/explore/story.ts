@@ -1,5 +1,6 @@
 /** What users do in a world, as data: it can be printed, shortened and pasted. */
 import type { KubeObject } from "@setpoint/apimachinery";
+import { encodeJson } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { Operator } from "setpoint";
 import type { Oracle } from "../oracles/oracle.ts";
@@ -119,7 +120,7 @@ export function describeStep(step: StoryStep): string {
     case "apply":
       return `apply ${step.object.kind} "${step.object.metadata.name ?? ""}"`;
     case "patch":
-      return `patch ${step.of.kind} ${nameOf(step.name)} with ${JSON.stringify(step.patch)}`;
+      return `patch ${step.of.kind} ${nameOf(step.name)} with ${encodeJson(step.patch)}`;
     case "delete":
       return `delete ${step.of.kind} ${nameOf(step.name)}`;
     case "run":

@@ -1,5 +1,5 @@
 /** An edit of a child by hand: it changes one value that the operator set, beside labels. */
-import { isJsonObject, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
+import { decodeJson, isJsonObject, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
 
 type Step = string | number;
 
@@ -67,7 +67,7 @@ function* ownedValues(
 
 /** The key of an item of FieldsV1 (`k:{"port":80}`). */
 function keysOf(name: string): readonly (readonly [string, unknown])[] {
-  return name.startsWith("k:") ? Object.entries(JSON.parse(name.slice(2)) as JsonObject) : [];
+  return name.startsWith("k:") ? Object.entries(decodeJson(name.slice(2)) as JsonObject) : [];
 }
 
 /** Where a field of FieldsV1 (`f:ports`, `k:{"port":80}`) is in a value. */

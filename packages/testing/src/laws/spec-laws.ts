@@ -2,7 +2,7 @@
  * Laws of a kind's spec, as Acto holds them: a change has an effect, the same result follows from any earlier
  * state, and a change can be reverted.
  */
-import { isApiError, SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { encodeJson, isApiError, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
@@ -151,7 +151,7 @@ class SpecRuns {
     if (operation.what === "invalid") sentences.push("the API takes what the schema does not allow");
     if (settles.length === 0) {
       const state = endState(watched);
-      const isChange = JSON.stringify(specOf(wanted)) !== JSON.stringify(specBefore);
+      const isChange = encodeJson(specOf(wanted)) !== encodeJson(specBefore);
       if (isChange && ignored[operation.path] === undefined && isSameBut(kind, state, before, reference.chance))
         sentences.push("it has no effect: nothing but the object itself has changed");
       const isComparable = historical[operation.path] === undefined;

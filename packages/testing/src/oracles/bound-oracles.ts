@@ -1,5 +1,6 @@
 /** Rules about how much an operator may do, where, and what it may tell. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
+import { encodeJson } from "@setpoint/apimachinery";
 import { resourceOf } from "../request-path.ts";
 import { sitePattern } from "../faults/site-pattern.ts";
 import type { Hop } from "../onlooker.ts";
@@ -59,7 +60,7 @@ function excessOf(object: UnstructuredObject): string | undefined {
   const { status } = object as { readonly status?: { readonly conditions?: readonly unknown[] } | null };
   if (status === undefined || status === null) return undefined;
   if ((status.conditions?.length ?? 0) > conditionsMax) return `a status has more than ${conditionsMax} conditions`;
-  const { length } = JSON.stringify(status);
+  const { length } = encodeJson(status);
   return length > statusBytesMax ? `a status has ${length} bytes, more than ${statusBytesMax}` : undefined;
 }
 
@@ -133,7 +134,7 @@ export const keepsSecrets: Oracle = {
       for (const { request, what, ...hop } of view.hops) {
         if (hop.kind !== "write" || !view.operators.includes(hop.who) || request === undefined) continue;
         if (resourceOf(request.path) === "secrets") continue;
-        const found = canaries.find(({ value }) => (JSON.stringify(request.body) ?? "").includes(value));
+        const found = canaries.find(({ value }) => encodeJson(request.body).includes(value));
         if (found !== undefined) return `${what} carries the secret ${found.name}`;
       }
       for (const { message, fields } of view.logs) {
@@ -177,11 +178,14 @@ function canariesOf(view: WorldView): readonly Canary[] {
   });
 }
 
-/** Errors say nothing when they are made to JSON. */
 function textOf(fields: unknown): string {
-  return JSON.stringify(fields, (_key, value: unknown) =>
-    value instanceof Error ? `${value.message} ${value.stack ?? ""}` : value,
-  );
+  return JSON.stringify(fields, printable);
+}
+
+/** Errors say nothing when they are made to JSON, and a bigint is refused. */
+function printable(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  return value instanceof Error ? `${value.message} ${value.stack ?? ""}` : value;
 }
 
 function placeOf(object: UnstructuredObject | undefined): string {

@@ -4,6 +4,7 @@
  * them.
  */
 import type { KubeObject } from "@setpoint/apimachinery";
+import { decodeJson } from "@setpoint/apimachinery";
 import type { ObjectScan, Stored } from "@setpoint/client";
 import type { BytePacker } from "@setpoint/host";
 import { decodeObject } from "./decode-object.ts";
@@ -125,7 +126,7 @@ export class RawObjects {
 
   decodeMetadata({ slab, metadataStart, metadataEnd }: RawPlace): Stored<KubeObject>["metadata"] {
     const text = decoder.decode(this.#slabs.read(slab).subarray(metadataStart, metadataEnd));
-    return JSON.parse(text) as Stored<KubeObject>["metadata"];
+    return decodeJson(text) as Stored<KubeObject>["metadata"];
   }
 
   uid(slot: number): string {

@@ -1,4 +1,5 @@
 /** Answers the API server for the webhooks and conversions of operators, also while these are stopped. */
+import { encodeJson } from "@setpoint/apimachinery";
 import type { WebhookCaller } from "@setpoint/apiserver";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { createWebhookHandler } from "@setpoint/runtime";
@@ -14,7 +15,7 @@ export function webhookAnswers(operators: readonly Operator[]): WebhookCaller {
       const path = config.service?.path ?? "/";
       for (const handler of handlers) {
         const { status, body: answer } = await handler.handle({ path, timeoutSeconds: undefined, body });
-        if (status !== notFound) return { status, text: JSON.stringify(answer) };
+        if (status !== notFound) return { status, text: encodeJson(answer) };
       }
       return { status: notFound, text: "" };
     },

@@ -22,13 +22,17 @@ afterAll(async () => {
 
 /** Starts the operator on the desk; resolves when it is ready. */
 async function run(): Promise<ChildProcess> {
-  const args = [setpointProgram, "run", podsets, "--port", "0"];
+  return (await runWithLog()).operator;
+}
+
+async function runWithLog(...more: string[]): Promise<{ readonly operator: ChildProcess; readonly log: () => string }> {
+  const args = [setpointProgram, "run", podsets, "--port", "0", ...more];
   const operator = spawn(process.execPath, args, { env: kubectl.env, stdio: ["ignore", "pipe", "pipe"] });
   onTestFinished(() => void operator.kill("SIGKILL"));
   let log = "";
   for (const stream of [operator.stdout, operator.stderr]) stream.on("data", (text) => (log += String(text)));
   await expect.poll(() => log, { timeout: 30_000 }).toContain('"Ready"');
-  return operator;
+  return { operator, log: () => log };
 }
 
 async function end(operator: ChildProcess, signal: NodeJS.Signals): Promise<void> {
@@ -82,4 +86,17 @@ test("a run beside an installation takes the conversion for its time, and gives 
   expect(JSON.parse(await clientConfig())).toEqual(JSON.parse(before));
   const served = await kubectl.ok("get crd podsets.examples.setpoint.dev -o jsonpath={.spec.versions[*].served}");
   expect(served).toBe("true true");
+});
+
+test("a run beside a copy in the cluster is reported by both, and by an Event", async () => {
+  await kubectl.ok("create namespace ops");
+  const replica = await runWithLog("--lease-namespace", "ops");
+  const desk = await runWithLog();
+  await expect.poll(desk.log, { timeout: 20_000 }).toContain("The operator also runs in the cluster");
+  await expect.poll(replica.log, { timeout: 20_000 }).toContain("The operator also runs on a desk");
+  const events = (): Promise<string> =>
+    kubectl.ok("get events -n ops --field-selector reason=RunsOnDeskToo -o jsonpath={.items[*].message}");
+  await expect.poll(events, { timeout: 20_000 }).toContain("both copies change the same objects");
+  await end(desk.operator, "SIGTERM");
+  await end(replica.operator, "SIGTERM");
 });

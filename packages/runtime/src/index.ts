@@ -150,7 +150,7 @@ export type { WorkQueueOptions } from "./queue/work-queue.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
 export type { WorkersOptions } from "./run/workers.ts";
 export { Workers } from "./run/workers.ts";
-export { LeaderElector } from "./coordination/leader-elector.ts";
+export { deskAnnotation, LeaderElector } from "./coordination/leader-elector.ts";
 
 // events, for what is not a controller
 export type { EventInit, EventSubject } from "./events/event-recorder.ts";

@@ -12,6 +12,9 @@ const leaseDurationSecondsDefault = 15;
 const renewDeadlineSecondsDefault = 10;
 const retryPeriodSecondsDefault = 2;
 
+/** A run on a desk names itself with it on the Lease of a copy in the cluster, which takes it away. */
+export const deskAnnotation = "setpoint.dev/runs-on-desk";
+
 /** A lease, and when this process first saw it in this state. */
 interface Observation {
   readonly resourceVersion: string;
@@ -149,12 +152,22 @@ export class LeaderElector implements LeaseHolder {
         { signal },
       );
     const isMine = present.spec.holderIdentity === this.identity;
+    const { [deskAnnotation]: desk, ...annotations } = present.metadata.annotations ?? {};
+    if (desk !== undefined && isMine) this.#warnOf(desk);
     if (!isMine && !this.#isOver(present)) return undefined;
     const transitions = present.spec.leaseTransitions ?? 0;
     const spec = isMine
       ? { ...present.spec, ...mine }
       : { ...present.spec, ...mine, acquireTime: now, leaseTransitions: transitions + 1 };
-    return this.#client.update<Lease>(Lease, { ...present, spec }, { signal });
+    const metadata = desk === undefined ? present.metadata : { ...present.metadata, annotations };
+    return this.#client.update<Lease>(Lease, { ...present, metadata, spec }, { signal });
+  }
+
+  #warnOf(desk: string): void {
+    this.#host.log.warn("The operator also runs on a desk: both copies change the same objects", {
+      desk,
+      advice: "end that run, or stop this copy meanwhile",
+    });
   }
 
   async #read(signal: AbortSignal): Promise<Stored<Lease> | undefined> {

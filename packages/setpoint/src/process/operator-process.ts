@@ -1,4 +1,5 @@
 /** Runs an operator as a process: in a pod, or on a desk against the cluster that kubectl would talk to. */
+import { hostname, userInfo } from "node:os";
 import { createClient, RecordedUse, useRecordingTransport } from "@setpoint/client";
 import { connect, resolveConnection } from "@setpoint/client/node";
 import { type Host, type LogLevel, SlowSteps } from "@setpoint/host";
@@ -16,6 +17,7 @@ import { LogLevelControl } from "./log-level.ts";
 import { startWebhooks } from "./operator-webhooks.ts";
 import { serveProcessStatus } from "./process-status.ts";
 import type { CertificateFiles } from "./status-certificate.ts";
+import { reportCopiesInCluster } from "./copies-in-cluster.ts";
 import { reportMissingRights, reportUnusedRights } from "./report-rights.ts";
 
 /** Settings of `runOperatorProcess`: the cluster, the namespace, and what is served. */
@@ -139,6 +141,13 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     ...(options.metricsPort === undefined ? {} : { tlsPort: options.metricsPort }),
     debug: options.debug ?? !inPod,
   });
+  await using _copies =
+    leaseNamespace === undefined
+      ? reportCopiesInCluster({
+          ...{ name: operator.name, client: createClient(connection, host), host },
+          identity: `${userInfo().username}@${hostname()}`,
+        })
+      : undefined;
   const isReady = manager.ready.then(() => {
     steps[Symbol.dispose]();
     host.log.info("Ready", { operator: operator.name });

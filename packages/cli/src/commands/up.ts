@@ -110,6 +110,7 @@ export const up: Command = {
     process.stdout.write(
       `Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`,
     );
+    say(`In another terminal: export KUBECONFIG=${options.kubeconfig}`);
     say(`The nodes can run ${knownImages(options.localImages).length} images; "setpoint image list" shows them`);
     const signal = await stopped;
     say(`${signal}: stopping`);

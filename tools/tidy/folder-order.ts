@@ -7,7 +7,19 @@ import type { SourceFile } from "./source-files.ts";
 /** The folders below `src` of a package, first to last. Every folder of the package is listed. */
 const orders: Readonly<Record<string, readonly string[]>> = {
   "packages/apiserver": [
-    ...["storage", "response", "request", "registry", "patch", "apply", "validation", "read", "write", "watch"],
+    ...[
+      "storage",
+      "response",
+      "request",
+      "registry",
+      "patch",
+      "apply",
+      "validation",
+      "read",
+      "write",
+      "watch",
+      "metrics",
+    ],
     ...["admission", "webhook", "auth", "assembly", "faults", "http"],
   ],
   "packages/runtime": [

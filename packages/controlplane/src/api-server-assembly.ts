@@ -15,6 +15,7 @@ import {
   decodeProtobuf,
   defaultAdmission,
   metricsEndpoint,
+  metricsResources,
   networkPolicyWarning,
   serveCustomResources,
   serveWebhooks,
@@ -84,7 +85,7 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
   const server = createApiServer({
     host,
     storage,
-    builtin: withCrdStrategy(builtinResources()),
+    builtin: withCrdStrategy([...builtinResources(), ...metricsResources]),
     admission: defaultAdmission({ ...cidr, ...(dnsAddress === undefined ? {} : { dnsAddress }) }),
     watchBytesMax: budgets.watch,
   });

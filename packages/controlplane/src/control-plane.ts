@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { SetpointError, type Transport, type UserInfo } from "@setpoint/apimachinery";
 import type { ConnectToPod, FaultPlan, ListeningServer } from "@setpoint/apiserver/http";
 import type { CertificateAuthority, KeyPair } from "@setpoint/host/certificates";
+import { resourceMetricsEndpoints } from "@setpoint/apiserver";
 import {
+  agentStats,
   createAuthenticator,
   createNodeProxy,
   FaultyServer,
@@ -183,13 +185,11 @@ async function listen(
   // Without a group: agents authorize this user by RBAC, and a binding to system:kubelet-api-admin allows it.
   const toNodes = authority.issueClient({ commonName: kubeletClientUser, organizations: [] });
   const authenticate = createAuthenticator({ serviceAccountTokens: tokens, authorizer });
-  const proxy = createNodeProxy({
-    reader: server.reader,
-    authorizer,
-    authenticate,
-    tls: { ca: authority.certificate, cert: toNodes.certificate, key: toNodes.key },
-  });
+  const { reader } = server;
+  const toAgents = { ca: authority.certificate, cert: toNodes.certificate, key: toNodes.key };
+  const proxy = createNodeProxy({ reader, authorizer, authenticate, tls: toAgents });
   server.addEndpoints(proxy.endpoints);
+  server.addEndpoints(resourceMetricsEndpoints({ ...host, reader, readSummary: agentStats(toAgents) }));
   try {
     return await serve(new MemoryGuard(answering, host.clock), {
       host,

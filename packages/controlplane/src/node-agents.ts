@@ -56,6 +56,14 @@ export async function prepareForNodes(transport: Transport, host: Host): Promise
     roleRef: { apiGroup, kind: "ClusterRole", name: networkName },
     subjects: [{ apiGroup, kind: "Group", name: nodeNetworksGroup }],
   });
+  // As metrics-server's manifests: users who may view a namespace may view what its pods use.
+  const metricsReader = ClusterRole({
+    name: "system:aggregated-metrics-reader",
+    labels: Object.fromEntries(
+      ["admin", "edit", "view"].map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, "true"]),
+    ),
+    rules: [{ apiGroups: ["metrics.k8s.io"], resources: ["pods", "nodes"], verbs: ["get", "list", "watch"] }],
+  });
   const storageClass = StorageClass({
     name: "folder",
     annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
@@ -67,6 +75,7 @@ export async function prepareForNodes(transport: Transport, host: Host): Promise
     client.apply(ClusterRole, ClusterRole({ name, rules }), options),
     client.apply(ClusterRoleBinding, ClusterRoleBinding({ name, roleRef, subjects }), options),
     client.apply(ClusterRoleBinding, kubeletBinding, options),
+    client.apply(ClusterRole, metricsReader, options),
     client.apply(ClusterRole, ClusterRole({ name: networkName, rules: networkRules }), options),
     client.apply(ClusterRoleBinding, networkBinding, options),
     client.apply(StorageClass, storageClass, options),

@@ -46,6 +46,7 @@ export { createTokenEndpoints } from "../auth/token-endpoints.ts";
 // node agents
 export type { NodeProxy, NodeProxyOptions } from "./node-proxy.ts";
 export { createNodeProxy } from "./node-proxy.ts";
+export { agentStats } from "./agent-stats.ts";
 
 // faults on purpose
 export type { FaultMatch, FaultName, FaultPlan, FaultRule, FaultSettings } from "../faults/fault-file.ts";

@@ -36,7 +36,7 @@ export function locatePod(reader: ObjectReader, target: PodTarget): PodOnNode {
   if (node === undefined) {
     throw new ApiError(failure(404, "NotFound", `nodes "${nodeName}" not found`, { name: nodeName, kind: "nodes" }));
   }
-  return { namespace, name, container, ...addressOf(node) };
+  return { namespace, name, container, ...agentAddress(node) };
 }
 
 function containerOf(pod: UnstructuredObject, asked: string): string {
@@ -59,7 +59,8 @@ function containerOf(pod: UnstructuredObject, asked: string): string {
   throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${main.join(" ")}]`);
 }
 
-function addressOf(node: UnstructuredObject): { readonly host: string; readonly port: number } {
+/** Throws a 503 for a node whose agent has not reported where it listens. */
+export function agentAddress(node: UnstructuredObject): { readonly host: string; readonly port: number } {
   const status = asRecord(node["status"]);
   const addresses: readonly JsonRecord[] = Array.isArray(status["addresses"]) ? status["addresses"].map(asRecord) : [];
   const byType = (type: string): JsonRecord | undefined => addresses.find((each) => each["type"] === type);

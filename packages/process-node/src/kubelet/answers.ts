@@ -9,6 +9,11 @@ export function answer(response: ServerResponse, code: number, text: string): vo
   response.end(text);
 }
 
+export function answerJson(response: ServerResponse, value: object): void {
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify(value));
+}
+
 /** The answer to a request for another protocol that is refused. */
 export function refuse(socket: Duplex, code: number, text: string): void {
   const head = `HTTP/1.1 ${code} ${STATUS_CODES[code] ?? "Refused"}\r\ncontent-type: text/plain`;

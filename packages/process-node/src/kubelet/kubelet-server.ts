@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Logger } from "@setpoint/host";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
-import { answer, refuse } from "./answers.ts";
+import { answer, answerJson, refuse } from "./answers.ts";
 import { ConnectionLimit } from "./connection-limit.ts";
 import { serveContainerLogs } from "./container-logs.ts";
 import { execProtocols, runExecSession } from "./exec-session.ts";
@@ -32,6 +32,8 @@ export interface KubeletServerOptions {
   readonly access: RequestAccess;
   readonly findPod: (namespace: string, name: string) => PodWorker | undefined;
   readonly podDirectory: (podUid: string) => string;
+  /** The answer to `/stats/summary`. */
+  readonly stats: () => Promise<object>;
   /** To a program in a pod. */
   readonly connectInside: PodNetwork["connectInside"];
 }
@@ -52,8 +54,9 @@ const limits = {
 };
 
 /**
- * What the API server asks of a node: logs, exec and ports of pods. Each request is authenticated and
- * authorized before anything of it is looked at; nothing that a client sends ends the process.
+ * What the API server asks of a node: logs, exec and ports of pods, and what they use. Each request is
+ * authenticated and authorized before anything of it is looked at; nothing that a client sends ends the
+ * process.
  *
  * `/debug/processes/{namespace}/{pod}/{container}` answers `{"pid", "sandboxPid"}`: the container's main
  * process as the host sees it, so that a test can kill what a crash would.
@@ -126,6 +129,7 @@ export class KubeletServer implements AsyncDisposable {
     if (root === "healthz") return answer(response, 200, "ok");
     if (root === "containerLogs") return this.#logs(target, path, response);
     if (root === "debug" && path[0] === "processes") return this.#processes(path.slice(1), response);
+    if (root === "stats" && path.join("/") === "summary") return answerJson(response, await this.#options.stats());
     if (root === "exec") return answer(response, 400, "exec needs a WebSocket (v5.channel.k8s.io)");
     if (root === "portForward") return answer(response, 400, portForwardNeeds);
     answer(response, 404, "404 page not found");
@@ -144,8 +148,7 @@ export class KubeletServer implements AsyncDisposable {
     const running = this.#options.findPod(namespace, name)?.container(container)?.running;
     if (running === undefined)
       return answer(response, 404, `container ${container} of pod ${namespace}/${name} does not run`);
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ pid: running.pid, sandboxPid: running.sandboxPid }));
+    answerJson(response, { pid: running.pid, sandboxPid: running.sandboxPid });
   }
 
   async #upgrade(upgrade: Upgrade): Promise<void> {

@@ -13,6 +13,7 @@ import { createImageCatalog } from "../images/image-catalog.ts";
 import { ImageStore } from "../images/image-store.ts";
 import { KubeletServer, type KubeletServerOptions } from "../kubelet/kubelet-server.ts";
 import { RequestAccess } from "../kubelet/request-access.ts";
+import { statsSummary } from "../kubelet/stats-summary.ts";
 import { logFile } from "../logs/container-log.ts";
 import { createNodeNetwork, type NodeNetwork } from "../network/node-network.ts";
 import { endUnusedNamespace } from "../network/unused-namespace.ts";
@@ -54,6 +55,14 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const kubelet: KubeletServer = parts.use(
     createKubelet(options, host, client, folders, {
       findPod: (...pod) => pods.find(...pod),
+      stats: () =>
+        statsSummary({
+          clock,
+          nodeName: name,
+          memoryBytes: facts.memoryBytes,
+          workers: () => pods.workers(),
+          usageOf: (run) => runtime.cgroups.usageOf(run),
+        }),
       connectInside: (...to) => network.connectInside(...to),
     }),
   );
@@ -154,7 +163,7 @@ function createKubelet(
   { clock, log }: Host,
   client: Client,
   folders: NodeFolders,
-  pods: Pick<KubeletServerOptions, "connectInside" | "findPod">,
+  pods: Pick<KubeletServerOptions, "connectInside" | "findPod" | "stats">,
 ): KubeletServer {
   const access = new RequestAccess(clock, client, name);
   return new KubeletServer({ clock, log, tls, clientCaPem, access, podDirectory: (uid) => folders.pod(uid), ...pods });

@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { kill } from "../host/end-processes.ts";
+import { type GroupUsage, readGroupUsage } from "./cgroup-usage.ts";
 import type { PodLimits } from "./container-runtime.ts";
 
 const root = "/sys/fs/cgroup";
@@ -22,6 +23,8 @@ export interface HostCgroups {
   readonly managerArgument: string;
   /** `cgroupsPath` of a container's configuration; undefined without groups. */
   pathOf(podUid: string, container: string): string | undefined;
+  /** Of a container's group, or of all pods of the node; undefined without such a group. */
+  usageOf(run?: { readonly podUid: string; readonly container: string }): Promise<GroupUsage | undefined>;
   /** Makes the pod's group or changes its limits. */
   limitPod(podUid: string, limits: PodLimits): void;
   /** Ends what runs in the pod's group, and removes it; whether it is gone: the kernel may take its time. */
@@ -44,6 +47,8 @@ export function detectCgroups(node: string): HostCgroups {
     prepare: hybrid ? `umount ${root}/unified` : "",
     managerArgument: "--cgroup-manager=cgroupfs",
     pathOf: (podUid, container) => `/setpoint/${node}/${podUid}/${container}`,
+    usageOf: (run) =>
+      readGroupUsage(root, version, join("setpoint", node, ...(run ? [run.podUid, run.container] : []))),
     limitPod(podUid, limits) {
       for (const folder of folders(podUid)) mkdirSync(folder, { recursive: true });
       if (version === 2) delegate(join(root, "setpoint", node, podUid));
@@ -68,6 +73,7 @@ function withoutCgroups(problem: string): HostCgroups {
     prepare: `mount -t cgroup2 none ${root} 2>/dev/null || true`,
     managerArgument: "--cgroup-manager=disabled",
     pathOf: () => undefined,
+    usageOf: async () => undefined,
     limitPod() {},
     removePod: () => true,
     podUids: () => [],

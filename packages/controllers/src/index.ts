@@ -1,6 +1,7 @@
 /** Kubernetes' own controllers, written on our runtime; see the package's README. */
 export type { CertificateSignerOptions } from "./certificates/certificate-signer.ts";
 export { certificateSigner } from "./certificates/certificate-signer.ts";
+export { daemonSets } from "./daemon-set/daemon-set-controller.ts";
 export { deployments } from "./deployment/deployment-controller.ts";
 export { podDisruptionBudgets } from "./disruption/disruption-controller.ts";
 export { endpoints } from "./endpoints/endpoints-controller.ts";

@@ -4,6 +4,7 @@ import { createClient } from "@setpoint/client";
 import {
   certificateSigner,
   claimProtection,
+  daemonSets,
   deployments,
   endpoints,
   GarbageCollector,
@@ -40,6 +41,7 @@ export async function startBuiltInControllers({
     replicationControllers,
     statefulSets,
     podDisruptionBudgets,
+    daemonSets(),
     scheduler(),
     endpoints,
     namespaces,

@@ -3,6 +3,7 @@ import type { Transport } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import {
   claimProtection,
+  daemonSets,
   deployments,
   endpoints,
   GarbageCollector,
@@ -15,16 +16,20 @@ import {
   statefulSets,
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
-import { InformerFactory, startManager } from "@setpoint/runtime";
+import { InformerFactory, startManager, type ControllerDefinition } from "@setpoint/runtime";
 import type { Operator } from "setpoint";
 
 /** Controllers that do not run when no operator in the world may see their work. */
-const optional = [
+const optional = (): readonly {
+  readonly definition: ControllerDefinition;
+  readonly resources: readonly string[];
+}[] => [
   { definition: deployments, resources: ["deployments"] },
   { definition: replicaSets, resources: ["replicasets", "deployments"] },
   { definition: replicationControllers, resources: ["replicationcontrollers"] },
   { definition: statefulSets, resources: ["statefulsets"] },
   { definition: podDisruptionBudgets, resources: ["poddisruptionbudgets"] },
+  { definition: daemonSets(), resources: ["daemonsets"] },
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
 ];
 
@@ -49,7 +54,9 @@ export function startBuiltInControllers(
 ): BuiltInControllers {
   const touched = observers === undefined ? everything : resourcesOf(observers);
   const controllers = [
-    ...optional.filter(({ resources }) => isTouched(resources, touched)).map(({ definition }) => definition),
+    ...optional()
+      .filter(({ resources }) => isTouched(resources, touched))
+      .map(({ definition }) => definition),
     scheduler({ events: observers === undefined || observers.some(readsEvents) }),
     namespaces,
     claimProtection,

@@ -44,6 +44,12 @@ test("a node under pressure of its disk takes no new pods, and taints of others 
   expect(told(taints)).toEqual(["undefined:NoExecute", "disk-pressure:NoSchedule"]);
 });
 
+test("a cordoned node has the taint that daemon pods tolerate", () => {
+  const cordoned = { ...node("True"), spec: { unschedulable: true } };
+  expect(told(wantedTaints(cordoned, false, now))).toEqual(["unschedulable:NoSchedule"]);
+  expect(told(wantedTaints({ ...cordoned, spec: { ...cordoned.spec, unschedulable: false } }, false, now))).toEqual([]);
+});
+
 test("the time of a taint stays while the taint does", () => {
   const taints = [
     { key: "node.kubernetes.io/unreachable", effect: "NoExecute" as const, timeAdded: "2026-01-01T00:00:00Z" },

@@ -4,10 +4,9 @@
  */
 import { lookupTable } from "@setpoint/apimachinery";
 import type { Node, Pod } from "@setpoint/api";
-import { isTolerated } from "../scheduler/fits-node.ts";
+import { isTolerated, type Taint } from "../scheduler/taints.ts";
 
 export type NodeCondition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number];
-export type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
 
 const conditionTypes = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"] as const;
 
@@ -21,7 +20,8 @@ const pressureTaints: Readonly<Record<string, string>> = lookupTable({
   PIDPressure: `${prefix}/pid-pressure`,
   NetworkUnavailable: `${prefix}/network-unavailable`,
 });
-const ownKeys = new Set([notReady, unreachable, ...Object.values(pressureTaints)]);
+const unschedulable = `${prefix}/unschedulable`;
+const ownKeys = new Set([notReady, unreachable, unschedulable, ...Object.values(pressureTaints)]);
 
 /** A node that has never said anything is not ready; it is Unknown when it was silent for too long. */
 export function readyStatus(node: Node): string {
@@ -53,8 +53,9 @@ export function wantedTaints(node: Node, isFullDisruption: boolean, now: string)
   const pressures = (node.status?.conditions ?? []).flatMap(({ type, status }) =>
     status === "True" && pressureTaints[type] !== undefined ? [pressureTaints[type]] : [],
   );
+  const cordoned = node.spec?.unschedulable === true ? [unschedulable] : [];
   const own = [
-    ...[...unready, ...pressures].map((key): Taint => ({ key, effect: "NoSchedule" })),
+    ...[...unready, ...pressures, ...cordoned].map((key): Taint => ({ key, effect: "NoSchedule" })),
     ...(isFullDisruption ? [] : unready.map((key): Taint => ({ key, effect: "NoExecute", timeAdded: now }))),
   ];
   const kept = present.filter(({ key }) => !ownKeys.has(key));

@@ -9,6 +9,7 @@ import { templateHash } from "../deployment/pod-template.ts";
 
 /** The label of a pod that names the revision whose template it runs. */
 export const revisionHashLabel = "controller-revision-hash";
+/** The label of a ControllerRevision that holds its hash, unless its owner has another one. */
 const hashLabel = "controller.kubernetes.io/hash";
 
 type RevisionData = NonNullable<ControllerRevision["data"]>;
@@ -21,6 +22,8 @@ export interface Templated {
   readonly object: Stored<KubeObject>;
   readonly template: PodTemplateSpec;
   readonly collisions: number;
+  /** The label of a revision that holds its hash. */
+  readonly hashLabel?: string;
 }
 
 /**
@@ -60,17 +63,28 @@ export function templateOf({ metadata, data }: ControllerRevision): PodTemplateS
 
 /** A strategic merge patch that restores the template: `kubectl rollout undo` sends it as it is. */
 function dataOf(template: PodTemplateSpec): RevisionData {
-  return { spec: { template: { ...template, $patch: "replace" } } };
+  return { spec: { template: inOrder({ ...template, $patch: "replace" }) as object } };
+}
+
+/** Clients compare the bytes of two revisions, so their fields have the order that upstream's encoder makes. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, each]) => [name, inOrder(each)]));
 }
 
 function create(
-  { object, template, collisions }: Templated,
+  { object, template, collisions, hashLabel: label = hashLabel }: Templated,
   data: RevisionData,
   revision: number,
   context: ReconcileContext,
 ): Promise<Stored<ControllerRevision>> {
   const hash = templateHash(template, collisions);
-  const labels = { ...template.metadata?.labels, [hashLabel]: hash };
-  const { name, namespace = "" } = object.metadata;
-  return context.create(ControllerRevision({ name: `${name}-${hash}`, namespace, labels, data, revision }));
+  const labels = { ...template.metadata?.labels, [label]: hash };
+  // `kubectl rollout history` shows the cause of a change from here.
+  const { name, namespace = "", annotations = {} } = object.metadata;
+  return context.create(
+    ControllerRevision({ name: `${name}-${hash}`, namespace, labels, annotations, data, revision }),
+  );
 }

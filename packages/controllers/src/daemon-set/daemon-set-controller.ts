@@ -28,7 +28,9 @@ import { see, type Seen } from "./seen.ts";
 /** How long a refused creation or deletion waits for its next try. */
 const retryMs = 5_000;
 
-/** One pod on each node that fits. Each manager has a controller of its own: it remembers which pods failed. */
+/**
+ * One pod on each node that fits. Each manager has a controller of its own: it remembers which pods failed.
+ */
 export function daemonSets(): ControllerDefinition {
   const failures = new FailedPodBackOff();
   return controller(DaemonSet, {

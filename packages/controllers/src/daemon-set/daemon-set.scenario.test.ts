@@ -87,7 +87,7 @@ test("an update with a surge keeps every node served", async () => {
   });
 });
 
-test("OnDelete updates a pod when somebody deletes it", async () => {
+test("OnDelete updates a pod when a user deletes it", async () => {
   await using world = await simulate({ seed: 5 });
   const nodes = await nodeNames(world);
   const updateStrategy = { type: "OnDelete" } as const;

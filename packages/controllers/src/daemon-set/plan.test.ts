@@ -7,8 +7,9 @@ import type { Seen, SeenNode, SeenPod } from "./seen.ts";
 type Strategy = NonNullable<DaemonSet["spec"]["updateStrategy"]>;
 
 /**
- * A view in short: one word a node, one character a pod of it, oldest first. `r` ready on the new template, `o` ready on
- * the old one, `u` unready (new), `w` unready (old), `a` ready but not yet available (new), `t` terminating,
+ * A view in short: one word a node, one character a pod of it, oldest first. `r` ready on the new template,
+ * `o` ready on the old one, `u` unready (new), `w` unready (old), `a` ready but not yet available (new), `t`
+ * terminating,
  * `f` failed, `b` failed and in back-off, `s` succeeded. `-` before them: the node should have no pod but may
  * keep one; `!`: it may not keep one; `.`: no pod.
  */

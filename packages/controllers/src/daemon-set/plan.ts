@@ -77,7 +77,9 @@ function replace(nodes: readonly SeenNode[], seen: Seen): readonly DaemonStep[] 
   );
 }
 
-/** Creates new pods beside old ones, as many as may be surplus; an old pod goes when the new one is available. */
+/**
+ * Creates new pods beside old ones, as many as may be surplus; an old pod goes when the new one is available.
+ */
 function surge(nodes: readonly SeenNode[], seen: Seen): readonly DaemonStep[] {
   const views = nodes.map((node) => ({
     node,

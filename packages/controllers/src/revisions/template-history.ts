@@ -66,7 +66,9 @@ function dataOf(template: PodTemplateSpec): RevisionData {
   return { spec: { template: inOrder({ ...template, $patch: "replace" }) as object } };
 }
 
-/** Clients compare the bytes of two revisions, so their fields have the order that upstream's encoder makes. */
+/**
+ * Clients compare the bytes of two revisions, so their fields have the order that upstream's encoder makes.
+ */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== "object" || value === null) return value;

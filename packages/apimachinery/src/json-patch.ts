@@ -32,7 +32,8 @@ const operations: ReadonlySet<unknown> = new Set(["add", "replace", "test", "rem
 
 /** Checks the form of a patch. Errors: 400 when it is no list of objects, 413 when it is too long. */
 export function parseJsonPatch(patch: unknown): readonly JsonPatchOperation[] {
-  if (!Array.isArray(patch)) throw malformed("a JSON patch is a list of operations");
+  if (!Array.isArray(patch))
+    throw malformed(`json: cannot unmarshal ${typeof patch} into Go value of type []handlers.jsonPatchOp`);
   if (patch.length > jsonPatchOperationsMax) {
     throw tooLarge(`The allowed maximum operations in a JSON patch is ${jsonPatchOperationsMax}, got ${patch.length}`);
   }
@@ -144,7 +145,7 @@ function childOf(container: unknown, token: string): unknown {
 
 /** An index of a list; negative ones count from the end, as in upstream's library. NaN when it is none. */
 function indexOf(token: string, length: number): number {
-  if (!/^(0|-?[1-9]\d*)$/.test(token)) return Number.NaN;
+  if (!/^-?\d+$/.test(token)) return Number.NaN;
   const index = Number(token);
   return index < 0 ? index + length : index;
 }

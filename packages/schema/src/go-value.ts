@@ -34,6 +34,7 @@ function hex(code: number, width: number): string {
 
 /** The value after `Invalid value: `: strings quoted, numbers and booleans bare, the rest as JSON. */
 export function goValue(value: unknown): string {
+  if (Object.is(value, -0)) return "-0";
   return typeof value === "string" ? goQuote(value) : goJson(value);
 }
 

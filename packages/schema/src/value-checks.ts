@@ -2,7 +2,7 @@
  * The checks of one value against the keywords of one schema node, with the messages and in the order of
  * kube-apiserver.
  */
-import { deepEqual, isJsonInteger } from "@setpoint/apimachinery";
+import { deepEqual, isJsonInteger, lookupTable } from "@setpoint/apimachinery";
 import type { FieldError, FieldErrorType } from "@setpoint/apimachinery";
 import { jsonTypeOf } from "./json-type.ts";
 import { goJson, goQuote, goValue } from "./go-value.ts";
@@ -30,14 +30,16 @@ function typeName(value: unknown): string {
 /** Formats of integers are types of their own in Go. */
 const integerFormats: ReadonlySet<string | undefined> = new Set(["int32", "int64"]);
 
+const kindsOfFormats: Readonly<Record<string, string>> = lookupTable({ number: "float64", boolean: "" });
+
 export function checkType(schema: StructuralSchema, value: unknown, path: string, errors: FieldError[]): void {
   const found = typeName(value);
   const isEither = schema["x-kubernetes-int-or-string"] === true;
   const wanted = isEither ? "integer,string" : schema.type;
   if (wanted === undefined || wanted === found || (wanted === "number" && found === "integer")) return;
   if (isEither && (found === "integer" || found === "string")) return;
-  const isFormatted = wanted === "integer" && integerFormats.has(schema.format);
-  const printed = goQuote(isFormatted && found === "number" ? "float64" : found);
+  const isFormatted = wanted === "integer" && integerFormats.has(schema.format) && found !== "string";
+  const printed = goQuote(isFormatted ? (kindsOfFormats[found] ?? found) : found);
   const type = isFormatted ? schema.format : wanted;
   const message = `Invalid value: ${printed}: ${path} in body must be of type ${type}: ${printed}`;
   report(errors, "FieldValueTypeInvalid", path, message);

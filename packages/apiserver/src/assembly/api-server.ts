@@ -29,6 +29,7 @@ import {
   decodeBody,
   decodeYamlHere,
 } from "../request/body-decoder.ts";
+import type { BodySubject } from "../request/body-subject.ts";
 import { parseRequestInfo } from "../request/request-info.ts";
 import { unknownResource } from "../response/api-errors.ts";
 import { errorResponse, pageNotFound } from "../response/responses.ts";
@@ -174,12 +175,12 @@ export class ApiServer implements AsyncDisposable {
       if (!this.registry.hasGroupVersion(group, version)) return pageNotFound();
       throw unknownResource();
     }
-    const body = await this.#decode(request);
-    return serveResource(this.#parts, { request, user, attributes, definition, warnings, signal }, body);
+    const decode = (): Promise<DecodedBody> => this.#decode(request, subjectOf(definition, attributes));
+    return serveResource(this.#parts, { request, user, attributes, definition, warnings, signal }, decode);
   }
 
-  #decode(request: ApiRequest): Promise<DecodedBody> {
-    return decodeBody(request, this.bodyDecoders, this.decodeYaml);
+  #decode(request: ApiRequest, subject?: BodySubject): Promise<DecodedBody> {
+    return decodeBody(request, this.bodyDecoders, this.decodeYaml, subject);
   }
 
   #authorize(attributes: RequestAttributes): void {
@@ -211,6 +212,13 @@ export class ApiServer implements AsyncDisposable {
     const body = isJsonObject(value) ? value : undefined;
     return endpoint({ request, attributes, body, signal });
   }
+}
+
+function subjectOf({ kind, version }: ResourceDefinition, { verb, subresource }: RequestAttributes): BodySubject {
+  if (verb === "patch") return { kind: "patch" };
+  if (verb === "delete" || verb === "deletecollection") return { kind: "options" };
+  if (verb !== "create" && verb !== "update") return { kind: "other" };
+  return { kind: "object", of: subresource === "scale" ? "Scale" : kind, version };
 }
 
 /** `v1/pods/log`, `authentication.k8s.io/v1/tokenreviews`, or the path itself. */

@@ -32,7 +32,7 @@ export interface ServerParts {
 export async function serveResource(
   parts: ServerParts,
   served: ServedRequest,
-  body: DecodedBody,
+  decode: () => Promise<DecodedBody>,
 ): Promise<ApiResponse> {
   const { definition, attributes, warnings, request } = served;
   checkVerb(definition, attributes.verb, attributes.subresource, attributes.name);
@@ -42,7 +42,7 @@ export async function serveResource(
   const include = form.as === "Table" ? parseIncludeObject(parameter(request.query, "includeObject")) : "Metadata";
   const presentation = { definition, form, include, clock: parts.context.host.clock };
   if (attributes.verb === "watch") return watch(parts, served, presentation);
-  const answer = await operate(parts.context, served, body);
+  const answer = await operate(parts.context, served, await decode());
   return respond(answer.code, present(presentation, answer), headersWith(warnings), form.isYaml);
 }
 

@@ -18,7 +18,7 @@ import { booleanParameter } from "../request/query-parameters.ts";
 import { badRequest } from "../response/api-errors.ts";
 import type { Authenticate, CertificateSubject, Credentials } from "../auth/credentials.ts";
 import type { FairQueue } from "./fair-queue.ts";
-import { decodeBody, readBody } from "./read-body.ts";
+import { readBody } from "./read-body.ts";
 import type { Reply, ReplyHeaders } from "./reply.ts";
 import type { RequestHandler } from "./request-handler.ts";
 import type { Entry, UserLimits } from "./user-limits.ts";
@@ -215,8 +215,7 @@ export class Exchange {
 function withBody(request: ApiRequest, bytes: Buffer | undefined): ApiRequest {
   if (bytes === undefined) return request;
   checkEncoding(request.headers?.["content-encoding"]);
-  const body = decodeBody(bytes, request.headers?.["content-type"]);
-  return body === undefined ? request : { ...request, body };
+  return { ...request, body: bytes };
 }
 
 /** Watches, and logs that are followed. */

@@ -1,8 +1,8 @@
 /** Reads a request's body up to the limit of upstream, within a deadline. */
 import type { Readable } from "node:stream";
-import { decodeJson, ApiError, failure } from "@setpoint/apimachinery";
+import { ApiError, failure } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
-import { checkJsonBounds, tooLarge } from "../request/body-bounds.ts";
+import { tooLarge } from "../request/body-bounds.ts";
 
 /** Upstream's limit for every request; etcd could not store much more. */
 export const requestBytesMax: number = 3 * 1024 * 1024;
@@ -64,23 +64,4 @@ function tooManyBytes(): ApiError {
 function tooSlow(): ApiError {
   const message = `Timeout: the body of the request did not arrive within ${bodyMsMax / 1_000} s`;
   return new ApiError(failure(408, "Timeout", message));
-}
-
-/**
- * Parses JSON once. Passes anything else, also broken JSON, on as bytes: the handler knows upstream's error
- * message.
- */
-export function decodeBody(bytes: Buffer | undefined, contentType: string | undefined): unknown {
-  if (bytes === undefined || (contentType !== undefined && !isPlainJson(contentType))) return bytes;
-  checkJsonBounds(bytes);
-  try {
-    return decodeJson(bytes.toString("utf8"));
-  } catch {
-    return bytes;
-  }
-}
-
-function isPlainJson(contentType: string): boolean {
-  if (contentType === "application/json" || contentType === "") return true;
-  return contentType.startsWith("application/json") && /^application\/json\s*;/.test(contentType);
 }

@@ -5,6 +5,7 @@
 import { apiVersionOf, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import { applyDefaults, decode, type Decoded, isDecodeError, type StructuralSchema } from "@setpoint/schema";
 import { badRequest } from "../response/api-errors.ts";
+import { checkKind } from "./check-kind.ts";
 import type { Warnings } from "../response/warnings.ts";
 import { invalidPatch, type PatchSubject } from "./invalid-patch.ts";
 import type { MutableMeta, MutableObject } from "./mutable-object.ts";
@@ -23,11 +24,10 @@ export interface DecodeSettings {
 /** Decodes a request's object; the result is the registry's own copy, mutable until it is stored. */
 export function decodeObject(definition: ResourceDefinition, body: unknown, settings: DecodeSettings): MutableObject {
   const typed = withType(definition, body);
-  checkKind(definition, typed);
+  checkKind(definition, typed, settings.patch !== undefined);
   const { fieldValidation } = settings;
   const decoded = decodeValue(definition, typed, fieldValidation === "Ignore" ? "prune" : "report", settings);
-  const problems = decoded.unknownFields.map((path) => `unknown field "${path}"`).concat(settings.duplicates ?? []);
-  if (problems.length > 0) reportProblems(definition, problems, settings);
+  reportProblems(definition, ordered(definition, decoded.unknownFields), settings);
   // The schema of every kind requires an object; apiVersion and kind were checked above.
   const object = decoded.value as MutableObject;
   object.metadata ??= {};
@@ -97,27 +97,11 @@ export function fillDefaults(definition: ResourceDefinition, object: MutableObje
 /**
  * A body without a type has the type of the URL; only custom objects must have apiVersion and kind.
  */
-function withType(definition: ResourceDefinition, body: unknown): unknown {
+function withType(definition: ResourceDefinition, given: unknown): unknown {
+  const body = given ?? (definition.custom ? given : {});
   if (definition.custom || !isJsonObject(body) || (body["kind"] && body["apiVersion"])) return body;
   const kind = body["kind"] || definition.kind;
   return { ...body, apiVersion: body["apiVersion"] || apiVersionOf(definition), kind };
-}
-
-function checkKind({ group, version, kind }: ResourceDefinition, body: unknown): asserts body is UnstructuredObject {
-  if (!isJsonObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${kind})`);
-  const apiVersion = apiVersionOf({ group, version });
-  const { apiVersion: givenVersion, kind: givenKind } = body;
-  if (givenVersion === apiVersion && givenKind === kind) return;
-  if (typeof givenKind !== "string" || givenKind === "") {
-    throw badRequest(`the object provided is unrecognized (must be of type ${kind}): Object 'Kind' is missing`);
-  }
-  if (givenVersion !== apiVersion) {
-    const found = typeof givenVersion === "string" ? givenVersion : "";
-    throw badRequest(`the API version in the data (${found}) does not match the expected API version (${apiVersion})`);
-  }
-  throw badRequest(
-    `${givenKind} in version "${version}" cannot be handled as a ${kind}: no kind "${givenKind}" is registered`,
-  );
 }
 
 function decodeValue(
@@ -134,11 +118,30 @@ function decodeValue(
   }
 }
 
-function reportProblems(definition: ResourceDefinition, problems: readonly string[], settings: DecodeSettings): void {
-  if (settings.fieldValidation === "Warn") for (const problem of problems) settings.warnings.add(problem);
-  if (settings.fieldValidation !== "Strict") return;
-  const text = `strict decoding error: ${problems.join(", ")}`;
-  throw refusal(definition, settings, text);
+/** Upstream prunes custom objects after it has read their metadata, and sorts what it has pruned. */
+function ordered({ custom }: ResourceDefinition, fields: readonly string[]): readonly string[] {
+  if (!custom) return fields;
+  const [metadata = [], others = []] = [true, false].map((isMetadata) =>
+    fields.filter((field) => field.startsWith("metadata.") === isMetadata),
+  );
+  return [...metadata, ...others.toSorted()];
+}
+
+function reportProblems(definition: ResourceDefinition, unknown: readonly string[], settings: DecodeSettings): void {
+  const { duplicates = [], fieldValidation, warnings } = settings;
+  const problems = [...duplicates, ...unknown.map((path) => `unknown field "${path}"`)];
+  if (problems.length === 0) return;
+  if (fieldValidation === "Warn") for (const problem of problems) warnings.add(problem);
+  if (fieldValidation !== "Strict") return;
+  throw refusal(definition, settings, `strict decoding error: ${strictText(problems)}`);
+}
+
+/** Lines of YAML have a heading of their own. */
+function strictText(problems: readonly string[]): string {
+  const lines = problems.filter((problem) => problem.startsWith("line "));
+  const others = problems.filter((problem) => !problem.startsWith("line "));
+  const heading = lines.length === 0 ? [] : [["yaml: unmarshal errors:", ...lines].join("\n  ")];
+  return [...heading, ...others].join(", ");
 }
 
 function refusal({ kind, version }: ResourceDefinition, { patch }: DecodeSettings, why: string): Error {

@@ -113,6 +113,8 @@ export interface ResourceDefinition {
    * Upstream's message for a value of the wrong type; undefined where upstream's text is unknown.
    */
   readonly describeMisfit?: (misfit: Pick<DecodeError, "path" | "found" | "value">) => string | undefined;
+  /** Whether the server has this built-in kind. */
+  readonly isKind?: (apiVersion: string, kind: string) => boolean;
   /**
    * Objects of CRDs: unknown fields are pruned by the structural schema, strategic merge patch is refused
    * with 415.

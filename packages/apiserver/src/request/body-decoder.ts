@@ -6,12 +6,15 @@ import {
   type ApiRequest,
   decodeYamlText,
   isApiError,
+  isJsonObject,
   messageOf,
   textEncodingOf,
 } from "@setpoint/apimachinery";
 import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
+import { type BodySubject, noObject, undecodableJson, undecodableYaml } from "./body-subject.ts";
 import { checkJsonBounds, checkValueBounds } from "./body-bounds.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
+import { goJsonError } from "./go-json-error.ts";
 import { type ParsedYaml, parseYaml } from "./parse-yaml.ts";
 
 /** Throws an Error that names the problem in the bytes. */
@@ -43,17 +46,30 @@ export async function decodeBody(
   request: ApiRequest,
   decoders: BodyDecoders,
   decodeYaml: DecodeYaml = decodeYamlHere,
+  subject: BodySubject = { kind: "other" },
 ): Promise<DecodedBody> {
   const mediaType = mediaTypeOf(request.headers?.["content-type"]);
   const { body } = request;
-  if (!(body instanceof Uint8Array)) return { mediaType, value: body, duplicates: none };
-  if (body.length === 0) return { mediaType, value: undefined, duplicates: none };
+  if (body !== undefined && !(body instanceof Uint8Array)) return { mediaType, value: body, duplicates: none };
+  if (body === undefined || body.length === 0) return nothing(mediaType, subject);
   const decoder = decoders.get(mediaType);
   if (decoder !== undefined) return { mediaType, value: decodedBy(decoder, body), duplicates: none };
-  if (mediaType.endsWith("json")) return jsonBody(mediaType, body);
-  if (mediaType.endsWith("yaml")) return yamlBody(mediaType, body, decodeYaml);
+  if (isOf("json", mediaType, subject)) return jsonBody(mediaType, body, subject);
+  if (isOf("yaml", mediaType, subject)) return yamlBody(mediaType, body, decodeYaml, subject);
+  // Which types a patch may have depends on its kind.
+  if (subject.kind === "patch") return { mediaType, value: undefined, duplicates: none };
   const known = ["application/json", "application/yaml", ...decoders.keys()];
   throw unsupportedMediaType(known);
+}
+
+function nothing(mediaType: string, subject: BodySubject): DecodedBody {
+  if (subject.kind === "object") throw undecodableJson(subject, Buffer.alloc(0), "unexpected end of JSON input");
+  return { mediaType, value: undefined, duplicates: none };
+}
+
+/** The types of patches, and forms such as `application/x-yaml`, are none of an object. */
+function isOf(form: "json" | "yaml", mediaType: string, { kind }: BodySubject): boolean {
+  return kind === "object" ? mediaType === `application/${form}` : mediaType.endsWith(form);
 }
 
 function mediaTypeOf(header: string | undefined): string {
@@ -62,9 +78,15 @@ function mediaTypeOf(header: string | undefined): string {
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-function jsonBody(mediaType: string, body: Uint8Array): DecodedBody {
-  const value = parseJson(body);
+function jsonBody(mediaType: string, body: Uint8Array, subject: BodySubject): DecodedBody {
+  const value = parseJson(body, subject);
+  checkIsObject(subject, body, value);
   return { mediaType, value, duplicates: duplicateFields(body, value) };
+}
+
+function checkIsObject(subject: BodySubject, body: Uint8Array, value: unknown): void {
+  if (subject.kind !== "object" && subject.kind !== "options") return;
+  if (value !== null && !isJsonObject(value)) throw noObject(subject, body, value);
 }
 
 /** Whatever a decoder stumbles over is in the body. */
@@ -77,31 +99,44 @@ function decodedBy<T>(decoder: (bytes: Uint8Array) => T, body: Uint8Array, what 
 }
 
 /** Parses JSON that holds no more than a body may. Errors: `ApiError` 400 and 413. */
-export function parseJson(body: Uint8Array): unknown {
+function parseJson(body: Uint8Array, subject: BodySubject): unknown {
   checkJsonBounds(body);
   try {
     return decodeJson(textOf(body));
   } catch (error) {
     const encoding = textEncodingOf(body);
-    const why = encoding === undefined ? messageOf(error) : `the text is ${encoding}, expected UTF-8`;
-    throw badRequest(`error decoding the body: ${why}`);
+    if (encoding !== undefined) throw badRequest(`error decoding the body: the text is ${encoding}, expected UTF-8`);
+    const syntax = goJsonError(body);
+    // It is JSON, but a number is beyond the range of floats.
+    if (syntax === undefined && subject.kind === "object") throw unfit(subject, messageOf(error));
+    throw undecodableJson(subject, body, syntax ?? messageOf(error));
   }
+}
+
+function unfit({ of, version }: Extract<BodySubject, { kind: "object" }>, why: string): ApiError {
+  return badRequest(`${of} in version "${version}" cannot be handled as a ${of}: ${why}`);
 }
 
 function textOf(body: Uint8Array): string {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
 }
 
-async function yamlBody(mediaType: string, bytes: Uint8Array, decodeYaml: DecodeYaml): Promise<DecodedBody> {
+async function yamlBody(
+  mediaType: string,
+  bytes: Uint8Array,
+  decodeYaml: DecodeYaml,
+  subject: BodySubject,
+): Promise<DecodedBody> {
   const body = yamlBytes(bytes);
   const json = jsonIn(body);
   if (json !== undefined) return { mediaType, value: json.value, duplicates: none };
   try {
     const { value, duplicates } = await decodeYaml(textOf(body));
     checkValueBounds(value);
+    checkIsObject(subject, bytes, value);
     return { mediaType, value, duplicates };
   } catch (error) {
-    throw refused("error decoding YAML", error);
+    throw isApiError(error) ? error : undecodableYaml(subject, bytes, messageOf(error));
   }
 }
 

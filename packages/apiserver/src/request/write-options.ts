@@ -32,7 +32,7 @@ export function parseWriteOptions(query: Query | undefined, userAgent: string, k
 const noOptions: WriteOptions = { dryRun: false, fieldManager: "", fieldManagerGiven: false, fieldValidation: "Warn" };
 
 export function parseDryRun(query: Query, errors: FieldError[]): boolean {
-  const values = parameters(query, "dryRun").filter((value) => value !== "");
+  const values = parameters(query, "dryRun");
   if (values.some((value) => value !== "All")) errors.push(unsupportedDryRun(values));
   return values.length > 0;
 }

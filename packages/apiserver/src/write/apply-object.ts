@@ -4,6 +4,7 @@ import { timestamp } from "@setpoint/host";
 import { decode, isDecodeError } from "@setpoint/schema";
 import { applyPatch, describeObject } from "../apply/apply-patch.ts";
 import { booleanParameter } from "../request/query-parameters.ts";
+import { noMap } from "../request/body-subject.ts";
 import type { ServedRequest } from "../registry/served-request.ts";
 import { badRequest, conflict } from "../response/api-errors.ts";
 import { checkNamespace } from "./create-object.ts";
@@ -92,7 +93,7 @@ export function parseApplied(
   { name, namespace }: { readonly name: string; readonly namespace: string },
 ): UnstructuredObject {
   const value = body ?? {};
-  if (!isJsonObject(value)) throw badRequest("error decoding YAML: the patch is not an object");
+  if (!isJsonObject(value)) throw noMap("error decoding YAML: error unmarshaling JSON: while decoding JSON", value);
   // Only metadata is needed here; the rest is checked with the schema, and copied where it is merged.
   const { metadata } = value;
   const patch = { ...value, metadata: isJsonObject(metadata) ? { ...metadata } : {} } as unknown as MutableObject;

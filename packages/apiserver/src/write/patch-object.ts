@@ -11,6 +11,7 @@ import {
 } from "@setpoint/apimachinery";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
 import { checkValueBounds } from "../request/body-bounds.ts";
+import { noMap } from "../request/body-subject.ts";
 import type { ServedRequest } from "../registry/served-request.ts";
 import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
 import { applyObject } from "./apply-object.ts";
@@ -65,7 +66,7 @@ export function patchValue(
   body: unknown,
 ): unknown {
   if (mediaType === jsonPatchType) return jsonPatched(old, body);
-  if (!isJsonObject(body)) throw badRequest("error decoding patch: the patch is not an object");
+  if (!isJsonObject(body)) throw noMap("error decoding patch", body);
   // It is decoded next, and that copies.
   if (mediaType === mergePatchType) return mergedPatch(old, body);
   return strategicallyMerged(definition, old, body);

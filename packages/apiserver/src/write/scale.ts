@@ -1,7 +1,7 @@
 /** The scale subresource: an autoscaling/v1 Scale that reads and writes a few fields of its parent. */
 import {
   cloneJson,
-  type FieldError,
+  type ApiError,
   invalid,
   isJsonObject,
   jsonPatch,
@@ -22,6 +22,7 @@ import { parseApplied } from "./apply-object.ts";
 import { applyPatchType, checkPatchOptions } from "./patch-object.ts";
 import { checkName } from "./put-object.ts";
 import { getObject } from "../read/read-objects.ts";
+import { invalidValue } from "../registry/field-errors.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
 import type { ResourceDefinition, ScalePaths } from "../registry/resource-definition.ts";
 import { type AdmittedForm, writeObject } from "./write.ts";
@@ -62,7 +63,7 @@ export async function writeScale(context: RegistryContext, served: ServedRequest
       const value = applied?.object ?? (isPatch ? patchedScale(live, body) : body.value);
       const scale = parseScale(value, attributes.name);
       const managedFields = applied?.managedFields ?? scaleManagers(write, scale);
-      return { object: withScale(paths, old, scale), managedFields, admitted: admittedForm(paths, scale) };
+      return { object: withScale(paths, old, scale), managedFields, admitted: admittedForm(definition, paths, scale) };
     },
   });
   return scaleOf(paths, object);
@@ -106,13 +107,13 @@ type WantedScale = MutableObject & {
 };
 
 /** Admission is about Scales; what counts of the one that it has seen is the number of replicas. */
-function admittedForm(paths: ScalePaths, scale: WantedScale): AdmittedForm {
+function admittedForm(definition: ResourceDefinition, paths: ScalePaths, scale: WantedScale): AdmittedForm {
   return {
     object: scale,
     show: (parent) => scaleOf(paths, parent, 0),
     take(parent) {
       const { replicas = 0 } = scale.spec;
-      if (replicas < 0) throw invalid(scaleGroupKind, parent.metadata.name ?? "", [negativeReplicas(replicas)]);
+      if (replicas < 0) throw negativeReplicas(definition, parent.metadata.name ?? "", replicas);
       setAt(parent, paths.specReplicasPath, replicas);
     },
   };
@@ -147,9 +148,12 @@ function wrongReplicas(replicas: unknown): Error {
   );
 }
 
-function negativeReplicas(replicas: number): FieldError {
-  const message = `Invalid value: ${replicas}: must be greater than or equal to 0`;
-  return { type: "FieldValueInvalid", field: "spec.replicas", message };
+/** Of a custom object it is the object that is refused. */
+function negativeReplicas({ group, kind, custom }: ResourceDefinition, name: string, replicas: number): ApiError {
+  const error = custom
+    ? invalidValue(".spec.replicas", replicas, "should be a non-negative integer")
+    : invalidValue("spec.replicas", replicas, "must be greater than or equal to 0");
+  return invalid(custom ? { group, kind } : scaleGroupKind, name, [error]);
 }
 
 function withScale(paths: ScalePaths, old: UnstructuredObject, scale: WantedScale): MutableObject {

@@ -2,7 +2,7 @@
  * The table of all built-in resources: names and verbs from the discovery of a real server, behaviour from
  * the strategies.
  */
-import { lookupTable } from "@setpoint/apimachinery";
+import { lookupTable, parseApiVersion } from "@setpoint/apimachinery";
 import type { ResourceDefinition, ScalePaths, SubresourceDefinition, Verb } from "../resource-definition.ts";
 import type { StructuralSchema } from "@setpoint/schema";
 import { columnsFor } from "../table/columns.ts";
@@ -46,6 +46,11 @@ export function componentOf(group: string, version: string, kind: string): strin
   return componentsByKind.get(`${group}/${version}/${kind}`);
 }
 
+function isKind(apiVersion: string, kind: string): boolean {
+  const { group, version } = parseApiVersion(apiVersion);
+  return componentOf(group, version, kind) !== undefined;
+}
+
 function indexComponents(): ReadonlyMap<string, string> {
   const index = new Map<string, string>();
   for (const [name, schema] of Object.entries(openApiSchemas())) {
@@ -80,6 +85,7 @@ function definitionOf(group: string, version: string, from: DiscoveryResource): 
         : resolveSchema(component);
     },
     ...(component === undefined ? {} : { describeMisfit: (misfit: Misfit) => goTypeError(component, misfit) }),
+    isKind,
     custom: false,
     strategy: strategyFor(group, version, kind, component),
     columns: columnsFor(group, version, kind),

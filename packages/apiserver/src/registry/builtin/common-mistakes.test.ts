@@ -25,7 +25,7 @@ test.each([
     "a Secret that is not encoded",
     "/api/v1/namespaces/n/secrets",
     { data: { a: "secret!" } },
-    "data.a: found string, expected base64 data",
+    "illegal base64 data at input byte 6",
   ],
   [
     "a type of Services that there is not",

@@ -1,9 +1,8 @@
 /** The core group. */
-import { lookupTable } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { setClaimDefaults, setVolumeDefaults } from "./claim-defaults.ts";
-import { forbidden, immutableDetail, invalidValue, notSupported, required } from "../field-errors.ts";
+import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
 import {
   ensureObject,
   fillDefaults,
@@ -30,66 +29,11 @@ import { setPodTemplateDefaults } from "./pod-defaults.ts";
 import { podStrategy } from "./pod-strategy.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 import { serviceStrategy } from "./service-strategy.ts";
+import { validateConfigMap, validateSecret } from "./data-validation.ts";
 import { setReplicationControllerDefaults } from "./workload-defaults.ts";
 
-const dataKey = /^[-._a-zA-Z0-9]+$/;
-const dataKeyProblem =
-  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-/** Bytes of all values of a ConfigMap or a Secret together. */
-const dataBytesMax = 1024 * 1024;
 const claimImmutable =
   "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
-
-function bytesOf(values: JsonObject, encoding: "utf8" | "base64"): number {
-  let bytes = 0;
-  for (const value of Object.values(values)) if (typeof value === "string") bytes += Buffer.byteLength(value, encoding);
-  return bytes;
-}
-
-/** Where upstream reports it: for a Secret at its data, for a ConfigMap at no field. */
-function tooLongErrors(field: string, bytes: number): readonly FieldError[] {
-  if (bytes <= dataBytesMax) return [];
-  return [{ type: "FieldValueTooLong", field, message: `Too long: may not be more than ${dataBytesMax} bytes` }];
-}
-
-function validateConfigMap(map: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
-  const bytes = bytesOf(objectAt(map, "data"), "utf8") + bytesOf(objectAt(map, "binaryData"), "base64");
-  return [...dataErrors(map, old), ...tooLongErrors("[]", bytes)];
-}
-
-function dataErrors(object: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  for (const field of ["data", "binaryData"]) {
-    for (const key of Object.keys(objectAt(object, field))) {
-      if (!dataKey.test(key) || key.length > 253) errors.push(invalidValue(`${field}[${key}]`, key, dataKeyProblem));
-    }
-  }
-  if (old?.["immutable"] !== true) return errors;
-  if (object["immutable"] !== true) errors.push(forbidden("immutable", "field is immutable when `immutable` is set"));
-  for (const field of ["data", "binaryData"]) {
-    if (!sameJson(object[field], old[field]))
-      errors.push(forbidden(field, "field is immutable when `immutable` is set"));
-  }
-  return errors;
-}
-
-const requiredSecretKeys: Readonly<Record<string, readonly string[]>> = lookupTable({
-  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
-  "kubernetes.io/dockercfg": [".dockercfg"],
-  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
-  "kubernetes.io/tls": ["tls.crt", "tls.key"],
-});
-
-function validateSecret(secret: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
-  const errors = [...dataErrors(secret, old)];
-  const data = objectAt(secret, "data");
-  errors.push(...tooLongErrors("data", bytesOf(data, "base64")));
-  for (const key of requiredSecretKeys[String(secret["type"])] ?? [])
-    if (data[key] === undefined) errors.push(required(`data[${key}]`));
-  if (old !== undefined && secret["type"] !== old["type"])
-    errors.push(invalidValue("type", secret["type"], immutableDetail));
-  return errors;
-}
 
 function validateClaim(claim: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
   const errors: FieldError[] = [];

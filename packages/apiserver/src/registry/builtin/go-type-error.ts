@@ -2,6 +2,7 @@
 import { quantityProblem } from "@setpoint/apimachinery";
 import { openApiSchemas } from "./api-data.ts";
 import type { OpenApiSchema } from "./openapi-schema.ts";
+import { illegalBase64 } from "./illegal-base64.ts";
 import { referenceOf } from "./resolve-schema.ts";
 
 /** A value that a field cannot hold; `path` as `spec.containers[0].image`. */
@@ -23,8 +24,7 @@ const nameOf = (component: string): string => component.slice(component.lastInde
 export function goTypeError(component: string, { path, found, value }: Misfit): string | undefined {
   const field = fieldAt(component, path);
   if (field === undefined) return undefined;
-  // The text of bytes that is not base64 is no matter of types.
-  if (field.schema.format === "byte" && found === "string") return undefined;
+  if (field.schema.format === "byte" && typeof value === "string") return illegalBase64(value);
   if (referenceOf(field.schema) === quantity) return quantityProblem(value);
   const type = goTypeOf(field.schema);
   const isNumberOfInt = found === "number" && type.startsWith("int");
@@ -47,7 +47,8 @@ function fieldAt(component: string, path: string): Field | undefined {
   let struct = nameOf(component);
   const names: string[] = [];
   let schema: OpenApiSchema | undefined;
-  for (const segment of path.split(".")) {
+  const segments = path.split(".");
+  for (const [at, segment] of segments.entries()) {
     const [name = "", ...indexes] = segment.split("[");
     const property: OpenApiSchema | undefined = properties?.[name];
     if (property === undefined) return undefined;
@@ -57,7 +58,7 @@ function fieldAt(component: string, path: string): Field | undefined {
     if (schema === undefined) return undefined;
     // What follows is a key of the map, whatever it contains.
     if (typeof schema.additionalProperties === "object" && schema.properties === undefined)
-      return { schema: schema.additionalProperties, struct, names };
+      return { schema: at === segments.length - 1 ? schema : schema.additionalProperties, struct, names };
     const reference = referenceOf(schema);
     if (reference === undefined || path.endsWith(`${names.join(".")}`)) continue;
     properties = openApiSchemas()[reference]?.properties;

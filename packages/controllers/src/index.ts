@@ -1,4 +1,5 @@
 /** Kubernetes' own controllers, written on our runtime; see the package's README. */
+export { horizontalPodAutoscalers } from "./autoscaler/autoscaler-controller.ts";
 export type { CertificateSignerOptions } from "./certificates/certificate-signer.ts";
 export { certificateSigner } from "./certificates/certificate-signer.ts";
 export { daemonSets } from "./daemon-set/daemon-set-controller.ts";

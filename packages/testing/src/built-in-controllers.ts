@@ -7,6 +7,7 @@ import {
   deployments,
   endpoints,
   GarbageCollector,
+  horizontalPodAutoscalers,
   namespaces,
   podDisruptionBudgets,
   replicaSets,
@@ -30,6 +31,7 @@ const optional = (): readonly {
   { definition: statefulSets, resources: ["statefulsets"] },
   { definition: podDisruptionBudgets, resources: ["poddisruptionbudgets"] },
   { definition: daemonSets(), resources: ["daemonsets"] },
+  { definition: horizontalPodAutoscalers(), resources: ["horizontalpodautoscalers"] },
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
 ];
 

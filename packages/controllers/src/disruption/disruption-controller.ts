@@ -152,7 +152,8 @@ async function writeStatus(
   const conditions = [...present.filter(({ type }) => type !== condition.type), completed];
   const status = { ...counted, conditions };
   if (deepEqual(withoutEmpty(status), withoutEmpty(budget.status ?? {}))) return;
-  await context.client.updateStatus(PodDisruptionBudget, { ...budget, status }, { signal: context.signal });
+  const { client, controller: own, signal } = context;
+  await client.updateStatus(PodDisruptionBudget, { ...budget, status }, { fieldManager: own.fieldManager, signal });
 }
 
 /** The API server leaves out an empty map. */

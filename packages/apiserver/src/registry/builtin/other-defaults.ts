@@ -100,9 +100,22 @@ export function setAutoscalerDefaults(autoscaler: JsonObject): void {
   const spec = ensureObject(autoscaler, "spec");
   fillDefaults(spec, { minReplicas: 1 });
   if (autoscaler["apiVersion"] !== "autoscaling/v2") return;
+  if (isJsonObject(spec["behavior"])) setBehaviorDefaults(spec["behavior"]);
   if (objectsAt(spec, "metrics").length > 0) return;
   const target = { averageUtilization: 80, type: "Utilization" };
   spec["metrics"] = [{ resource: { name: "cpu", target }, type: "Resource" }];
+}
+
+/** A behavior that says something of one direction gets rules for both. */
+function setBehaviorDefaults(behavior: JsonObject): void {
+  const percent = { type: "Percent", value: 100, periodSeconds: 15 };
+  const pods = { type: "Pods", value: 4, periodSeconds: 15 };
+  fillDefaults(ensureObject(behavior, "scaleUp"), {
+    stabilizationWindowSeconds: 0,
+    selectPolicy: "Max",
+    policies: [pods, percent],
+  });
+  fillDefaults(ensureObject(behavior, "scaleDown"), { selectPolicy: "Max", policies: [percent] });
 }
 
 export function setWebhookDefaults(configuration: JsonObject): void {

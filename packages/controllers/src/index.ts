@@ -5,6 +5,7 @@ export { certificateSigner } from "./certificates/certificate-signer.ts";
 export { daemonSets } from "./daemon-set/daemon-set-controller.ts";
 export { deployments } from "./deployment/deployment-controller.ts";
 export { podDisruptionBudgets } from "./disruption/disruption-controller.ts";
+export { endpointMirroring } from "./endpoint-mirroring/endpoint-mirroring-controller.ts";
 export { endpoints } from "./endpoints/endpoints-controller.ts";
 export type { GarbageCollectorOptions } from "./garbage-collector/garbage-collector.ts";
 export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";

@@ -21,6 +21,8 @@ export async function publishApiServer(
   });
   const endpoints = Endpoints({
     ...metadata,
+    // It has a slice of its own.
+    labels: { ...metadata.labels, "endpointslice.kubernetes.io/skip-mirror": "true" },
     subsets: [{ addresses: [{ ip: address }], ports: [{ name: "https", port, protocol: "TCP" }] }],
   });
   await client.apply(EndpointSlice, slice, { fieldManager, force: true });

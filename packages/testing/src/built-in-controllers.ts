@@ -5,6 +5,7 @@ import {
   claimProtection,
   daemonSets,
   deployments,
+  endpointMirroring,
   endpoints,
   GarbageCollector,
   horizontalPodAutoscalers,
@@ -33,6 +34,7 @@ const optional = (): readonly {
   { definition: daemonSets(), resources: ["daemonsets"] },
   { definition: horizontalPodAutoscalers(), resources: ["horizontalpodautoscalers"] },
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
+  { definition: endpointMirroring, resources: ["endpoints", "endpointslices"] },
 ];
 
 const accounts = serviceAccounts({ caPem: "simulated" });

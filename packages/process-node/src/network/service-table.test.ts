@@ -1,6 +1,6 @@
-import type { EndpointSlice } from "@setpoint/api";
+import { type EndpointSlice, Service } from "@setpoint/api";
 import { expect, test } from "vitest";
-import { createServiceTable } from "./service-table.ts";
+import { backends, createServiceTable } from "./service-table.ts";
 
 const slice = (name: string, addresses: readonly string[], ready = true): EndpointSlice => ({
   apiVersion: "discovery.k8s.io/v1",
@@ -36,4 +36,27 @@ test("a number that is no port is none of an endpoint", () => {
     );
     expect(table.endpoints("shop", "web")[0]?.ports.size, String(port)).toBe(0);
   }
+});
+
+test("slices with ports of different names do not mix their pods", () => {
+  const [first, second] = ["10.0.0.1", "10.0.0.2"].map((address, i) => ({
+    ...slice(`web-${i}`, [address]),
+    ports: [{ name: i === 0 ? "http" : "admin", port: 8_080 + i }],
+  }));
+  const service = Service({
+    name: "web",
+    namespace: "shop",
+    spec: {
+      ports: [
+        { name: "http", port: 80 },
+        { name: "admin", port: 81 },
+      ],
+    },
+  });
+  const table = createServiceTable(
+    () => [service],
+    () => [first, second].filter((each) => each !== undefined),
+  );
+  const found = (service.spec?.ports ?? []).map((port) => backends(table, service, port));
+  expect(found).toEqual([[{ host: "10.0.0.1", port: 8_080 }], [{ host: "10.0.0.2", port: 8_081 }]]);
 });

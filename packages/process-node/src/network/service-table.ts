@@ -64,7 +64,7 @@ export function backends(
     .endpoints(namespace, name)
     .filter(({ isReady }) => isReady)
     .flatMap(({ address, ports }) => {
-      const number = ports.get(port.name ?? "") ?? (ports.size === 1 ? [...ports.values()][0] : undefined);
+      const number = ports.get(port.name ?? "");
       return number === undefined ? [] : [{ host: address, port: number }];
     });
 }

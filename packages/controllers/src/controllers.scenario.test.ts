@@ -330,7 +330,8 @@ test("a pod that fits no node says why, and is bound when one comes to fit", asy
   expect(condition).toMatchObject({
     status: "False",
     reason: "Unschedulable",
-    message: "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.",
+    message:
+      "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
   });
   const [node] = await world.list(Node);
   await world.patch(Node, { name: node?.metadata.name ?? "" }, { metadata: { labels: { disk: "ssd" } } });

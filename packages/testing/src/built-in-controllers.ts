@@ -61,7 +61,8 @@ export function startBuiltInControllers(
     ...optional()
       .filter(({ resources }) => isTouched(resources, touched))
       .map(({ definition }) => definition),
-    scheduler({ events: observers === undefined || observers.some(readsEvents) }),
+    // The simulated nodes bind claims.
+    scheduler({ events: observers === undefined || observers.some(readsEvents), claims: false }),
     namespaces,
     claimProtection,
     accounts,

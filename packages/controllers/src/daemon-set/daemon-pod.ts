@@ -2,7 +2,7 @@
 import { Pod, type DaemonSet, type PodTemplateSpec } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
 import { revisionHashLabel } from "../revisions/template-history.ts";
-import type { Toleration } from "../scheduler/taints.ts";
+import type { Toleration } from "../scheduler/filters/taints.ts";
 
 const nameField = "metadata.name";
 

@@ -1,6 +1,6 @@
 import type { DaemonSet, Node } from "@setpoint/api";
-import { matchesNodeSelector } from "../scheduler/node-affinity.ts";
-import { isTolerated } from "../scheduler/taints.ts";
+import { matchesNodeSelector } from "../scheduler/filters/node-affinity.ts";
+import { isTolerated } from "../scheduler/filters/taints.ts";
 import { daemonTolerations } from "./daemon-pod.ts";
 
 /** Whether a node should have a pod of the set, and whether one that it has may stay. */

@@ -4,7 +4,7 @@
  */
 import { lookupTable } from "@setpoint/apimachinery";
 import type { Node, Pod } from "@setpoint/api";
-import { isTolerated, type Taint } from "../scheduler/taints.ts";
+import { isTolerated, type Taint } from "../scheduler/filters/taints.ts";
 
 export type NodeCondition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number];
 

@@ -1,5 +1,6 @@
 /** Which nodes a pod selects by labels and names; pure. */
 import type { Node, Pod } from "@setpoint/api";
+import { type Filter, unfit } from "./filter.ts";
 
 /** Whether the node has what the selector and the required node affinity of the pod ask for. */
 export function matchesNodeSelector(pod: Pick<Pod, "spec">, node: Node): boolean {
@@ -10,13 +11,16 @@ export function matchesNodeSelector(pod: Pick<Pod, "spec">, node: Node): boolean
   return terms === undefined || terms.some((term) => matchesTerm(term, labels, node.metadata.name ?? ""));
 }
 
-type Term = NonNullable<
+/** Terms of a node selector are alternatives. */
+export type NodeSelectorTerm = NonNullable<
   NonNullable<
     NonNullable<NonNullable<Pod["spec"]>["affinity"]>["nodeAffinity"]
   >["requiredDuringSchedulingIgnoredDuringExecution"]
 >["nodeSelectorTerms"][number];
 
-function matchesTerm(term: Term, labels: Readonly<Record<string, string>>, name: string): boolean {
+/** Whether the node has all that the term names. A term without any matches no node. */
+export function matchesTerm(term: NodeSelectorTerm, labels: Readonly<Record<string, string>>, name: string): boolean {
+  if ((term.matchExpressions ?? []).length + (term.matchFields ?? []).length === 0) return false;
   const byLabel = (term.matchExpressions ?? []).every((each) =>
     matchesExpression(each, Object.hasOwn(labels, each.key) ? labels[each.key] : undefined),
   );
@@ -49,3 +53,6 @@ function matchesExpression({ operator, values = [] }: Expression, actual: string
       return false;
   }
 }
+
+export const nodeAffinityMatched: Filter = (pod, { node }) =>
+  matchesNodeSelector(pod, node) ? [] : unfit("node(s) didn't match Pod's node affinity/selector");

@@ -57,7 +57,6 @@ const refused: readonly Request[] = [
   { name: "host-users", pod: "hostUsers: true" },
   { name: "runtime-class", pod: "runtimeClassName: unconfined" },
   { name: "sysctls", pod: "securityContext: { sysctls: [{ name: kernel.msgmax, value: '65536' }] }" },
-  { name: "selinux", pod: "securityContext: { seLinuxOptions: { type: spc_t } }" },
   { name: "privileged", container: "securityContext: { privileged: true }" },
   { name: "proc-mount", container: "securityContext: { procMount: Unmasked }" },
   { name: "no-such-capability", container: "securityContext: { capabilities: { add: [EVERYTHING] } }" },

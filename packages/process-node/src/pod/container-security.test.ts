@@ -118,8 +118,6 @@ test.for<[string, Partial<PodSpec>, Partial<Container>]>([
   ["os.name", { os: { name: "windows" } }, {}],
   ["securityContext.sysctls", { securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }] } }, {}],
   ["seccompProfile.type", { securityContext: { seccompProfile: { type: "Localhost", localhostProfile: "x" } } }, {}],
-  ["seLinuxOptions", { securityContext: { seLinuxOptions: { type: "spc_t" } } }, {}],
-  ["windowsOptions", {}, { securityContext: { windowsOptions: {} } }],
   ["appArmorProfile", {}, { securityContext: { appArmorProfile: { type: "RuntimeDefault" } } }],
   ["seccompProfile.type", {}, { securityContext: { seccompProfile: { type: "Localhost" } } }],
   ["securityContext.privileged", {}, { securityContext: { privileged: true } }],
@@ -131,6 +129,7 @@ test.for<[string, Partial<PodSpec>, Partial<Container>]>([
   ["mountPropagation", {}, { volumeMounts: [{ name: "v", mountPath: "/v", mountPropagation: "Bidirectional" }] }],
   ["ports.hostPort", {}, { ports: [{ containerPort: 80, hostPort: 80 }] }],
   ["hostPath", { volumes: [{ name: "v", hostPath: { path: "/" } }] }, {}],
+  ["a type of volume", { volumes: [{ name: "v", nfs: { server: "nfs.example.com", path: "/" } }] }, {}],
   ["emptyDir.medium", { volumes: [{ name: "v", emptyDir: { medium: "HugePages" } }] }, {}],
 ])("%s is refused with a reason", ([field, spec, container]) => {
   expect(() => refuseUnsupported(...pod(spec, container))).toThrow(field);

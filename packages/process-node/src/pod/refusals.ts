@@ -1,12 +1,13 @@
 /**
- * The fields that this node refuses, and why. A field about rights or protection is honoured or refused,
- * never ignored: a pod must not run with more rights, or less protection, than its author asked for.
+ * The fields that this node refuses, and why. A field about rights or protection is honoured or refused: a
+ * pod must not run with more rights, or less protection, than its author asked for. What a kubelet ignores on
+ * a host without the feature is in ignored-fields.ts.
  */
 import type { Container, Pod, PodSpec } from "@setpoint/api";
 import { allCapabilities } from "../sandbox/capabilities.ts";
 import { noHostRights, type Refusal } from "../cluster/refusal.ts";
 import { nodeError } from "../errors.ts";
-import { volumeRefusals } from "../volumes/volume-refusals.ts";
+import { unknownType, volumeRefusals } from "../volumes/volume-refusals.ts";
 
 const podRefusals: readonly Refusal<PodSpec>[] = [
   { field: "hostNetwork", reason: noHostRights, isAsked: ({ hostNetwork }) => hostNetwork === true },
@@ -54,16 +55,6 @@ const contextRefusals: readonly Refusal<CommonContext>[] = [
     field: "appArmorProfile",
     reason: "this node does not enforce AppArmor",
     isAsked: ({ appArmorProfile }) => appArmorProfile !== undefined && appArmorProfile.type !== "Unconfined",
-  },
-  {
-    field: "seLinuxOptions",
-    reason: "this node does not enforce SELinux",
-    isAsked: ({ seLinuxOptions = {} }) => Object.values(seLinuxOptions).some((value) => value !== ""),
-  },
-  {
-    field: "windowsOptions",
-    reason: "this node runs Linux",
-    isAsked: ({ windowsOptions }) => windowsOptions !== undefined,
   },
 ];
 
@@ -117,20 +108,50 @@ export function capabilityNames(name: string): readonly string[] {
   return [upper.startsWith("CAP_") ? upper : `CAP_${upper}`];
 }
 
+/** A field of one place in a pod that this node refuses. */
+export interface RefusedField {
+  /** As `spec` or `container "main"`. */
+  readonly where: string;
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** The fields of the pod and of these of its containers that this node cannot honour. */
+export function refusedFields(spec: PodSpec, containers: readonly Container[]): readonly RefusedField[] {
+  return [
+    ...asked(podRefusals, spec, "spec"),
+    ...asked(contextRefusals, spec.securityContext ?? {}, "spec.securityContext"),
+    ...containers.flatMap((container) => [
+      ...asked(containerRefusals, container, `container "${container.name}"`),
+      ...asked(contextRefusals, container.securityContext ?? {}, `container "${container.name}" securityContext`),
+    ]),
+    ...(spec.volumes ?? []).flatMap((volume) =>
+      asked([...volumeRefusals, unknownType], volume, `volume "${volume.name}"`),
+    ),
+  ];
+}
+
 /**
  * Throws ERR_CONTAINER_CONFIG for the first field of the pod or the container that this node cannot honour.
  */
 export function refuseUnsupported({ spec }: Pod, container: Container): void {
-  refuse(podRefusals, spec, "spec");
-  refuse(contextRefusals, spec.securityContext ?? {}, "spec.securityContext");
-  refuse(containerRefusals, container, `container "${container.name}"`);
-  refuse(contextRefusals, container.securityContext ?? {}, `container "${container.name}" securityContext`);
-  for (const volume of spec.volumes ?? []) refuse(volumeRefusals, volume, `volume "${volume.name}"`);
+  const [first] = refusedFields(spec, [container]);
+  if (first === undefined) return;
+  const message = `Cannot run the pod: ${first.where} asks for ${first.field}, but ${first.reason}; remove the field`;
+  throw nodeError("ERR_CONTAINER_CONFIG", message);
 }
 
-function refuse<T>(refusals: readonly Refusal<T>[], from: T, where: string): void {
-  const asked = refusals.find((refusal) => refusal.isAsked(from));
-  if (asked === undefined) return;
-  const message = `Cannot run the pod: ${where} asks for ${asked.field}, but ${asked.reason}; remove the field`;
-  throw nodeError("ERR_CONTAINER_CONFIG", message);
+function asked<T>(refusals: readonly Refusal<T>[], from: T, where: string): readonly RefusedField[] {
+  return refusals.filter(({ isAsked }) => isAsked(from)).map(({ field, reason }) => ({ where, field, reason }));
+}
+
+/** For pages: the fields that a pod may name and this node refuses. */
+export function refusedFieldNames(): readonly string[] {
+  const all: readonly (readonly { readonly field: string }[])[] = [
+    podRefusals,
+    contextRefusals,
+    containerRefusals,
+    [...volumeRefusals, unknownType],
+  ];
+  return all.flat().map(({ field }) => field);
 }

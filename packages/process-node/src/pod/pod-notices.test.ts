@@ -1,0 +1,41 @@
+import { globSync, readFileSync } from "node:fs";
+import type { Container, PodSpec } from "@setpoint/api";
+import { expect, test } from "vitest";
+import { ignoredFieldNames } from "./ignored-fields.ts";
+import { podNotices } from "./pod-notices.ts";
+
+const main: Container = { name: "main", image: "x" };
+
+test("a pod that this node runs as it is written gives no notice", () => {
+  expect(podNotices({ containers: [main], volumes: [{ name: "v", emptyDir: {} }] })).toEqual([]);
+});
+
+test.for<[string, Partial<PodSpec>, Partial<Container>]>([
+  ["The pod will not start: spec asks for hostNetwork", { hostNetwork: true }, {}],
+  ["The pod will not start: spec asks for runtimeClassName", { runtimeClassName: "gvisor" }, {}],
+  ['volume "v" asks for a type of volume', { volumes: [{ name: "v", nfs: { server: "s", path: "/" } }] }, {}],
+  ['container "main" asks for ports.hostPort', {}, { ports: [{ containerPort: 80, hostPort: 80 }] }],
+  ["spec securityContext.seLinuxOptions has no effect", { securityContext: { seLinuxOptions: { type: "t" } } }, {}],
+  ['container "main" securityContext.windowsOptions has no effect', {}, { securityContext: { windowsOptions: {} } }],
+  ["spec setHostnameAsFQDN has no effect", { setHostnameAsFQDN: true }, {}],
+])("%s", ([sentence, spec, container]) => {
+  const [notice, ...more] = podNotices({ containers: [{ ...main, ...container }], ...spec });
+  expect(notice).toContain(sentence);
+  expect(notice).toContain("remove the field");
+  expect(more).toEqual([]);
+});
+
+test("init containers are looked at too", () => {
+  const init = { name: "init", image: "x", securityContext: { privileged: true } };
+  expect(podNotices({ containers: [main], initContainers: [init] })).toHaveLength(1);
+});
+
+test("no ignored field is one that the node reads", () => {
+  const root = new URL("..", import.meta.url).pathname;
+  const sources = globSync("**/*.ts", { cwd: root }).filter(
+    (path) => !path.endsWith(".test.ts") && path !== "pod/ignored-fields.ts",
+  );
+  const text = sources.map((path) => readFileSync(`${root}/${path}`, "utf8")).join("\n");
+  const names = ignoredFieldNames().map((field) => field.split(".").at(-1) ?? "");
+  expect(names.filter((name) => new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+});

@@ -1,0 +1,18 @@
+/** What the author of a pod is told before it runs: which of its fields this node refuses or ignores. */
+import type { Container, PodSpec } from "@setpoint/api";
+import { ignoredFields } from "./ignored-fields.ts";
+import { refusedFields } from "./refusals.ts";
+
+/** Sentences, each with what to do; none for a pod that this node runs as it is written. */
+export function podNotices(spec: PodSpec): readonly string[] {
+  const containers: readonly Container[] = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+  return [
+    ...refusedFields(spec, containers).map(
+      ({ where, field, reason }) =>
+        `The pod will not start: ${where} asks for ${field}, but ${reason}; remove the field`,
+    ),
+    ...ignoredFields(spec, containers).map(
+      ({ path, reason }) => `${path} has no effect: ${reason}; remove the field, or run the pod on another cluster`,
+    ),
+  ];
+}

@@ -48,6 +48,10 @@ export const unplayed: readonly { readonly reason: string; readonly commands: re
     ],
   },
   {
+    reason: "e2e/notices.test.ts types it, and compares what the page shows",
+    commands: ["kubectl create ingress web", "kubectl get events --field-selector reason=NotHandled"],
+  },
+  {
     reason: "takes Go and minutes of CPU, or is a measurement",
     commands: [
       "npx node --conditions=@setpoint/source e2e/etcd36/load-images.ts",

@@ -22,7 +22,7 @@ import {
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
 import type { CertificateAuthority } from "@setpoint/host/certificates";
-import { startManager } from "@setpoint/runtime";
+import { type ControllerDefinition, startManager } from "@setpoint/runtime";
 
 export interface BuiltInControllersOptions {
   readonly transport: Transport;
@@ -31,13 +31,9 @@ export interface BuiltInControllersOptions {
   readonly authority: CertificateAuthority;
 }
 
-/** Resolves when their caches are complete. */
-export async function startBuiltInControllers({
-  transport,
-  host,
-  authority,
-}: BuiltInControllersOptions): Promise<AsyncDisposable> {
-  const controllers = [
+/** Those that run for a kind; the garbage collector runs for all. */
+export function builtInControllers(authority: CertificateAuthority): readonly ControllerDefinition[] {
+  return [
     deployments,
     replicaSets,
     replicationControllers,
@@ -55,6 +51,15 @@ export async function startBuiltInControllers({
     resourceQuotas,
     certificateSigner({ authority }),
   ];
+}
+
+/** Resolves when their caches are complete. */
+export async function startBuiltInControllers({
+  transport,
+  host,
+  authority,
+}: BuiltInControllersOptions): Promise<AsyncDisposable> {
+  const controllers = builtInControllers(authority);
   const manager = startManager({ transport, host, controllers, name: "kube-controller-manager" });
   const collector = new GarbageCollector(createClient(transport, host), host, { informers: manager.informers });
   await Promise.all([manager.ready, collector.start()]);

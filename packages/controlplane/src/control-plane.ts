@@ -14,14 +14,19 @@ import {
   serve,
   steerable,
 } from "@setpoint/apiserver/http";
+import { createClient } from "@setpoint/client";
 import { writeKubeconfig } from "@setpoint/client/node";
 import type { Host } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";
 import { systemHost } from "@setpoint/host/system";
+import { EventRecorder } from "@setpoint/runtime";
 import { assembleApiServer, type AssembledServer } from "./api-server-assembly.ts";
-import { startBuiltInControllers } from "./built-in-controllers.ts";
+import { builtInControllers, startBuiltInControllers } from "./built-in-controllers.ts";
 import { controllersUser, prepareForControllers } from "./controllers-role.ts";
 import { publishApiServer } from "./kubernetes-service.ts";
+import { kindActors } from "./notices/kind-actors.ts";
+import type { NodeAbilities } from "./notices/notices.ts";
+import { reportNotices } from "./notices/report-notices.ts";
 import { slicedTransport } from "./sliced-transport.ts";
 import { kubeletClientUser, nodeAgentsGroup, nodeNetworksGroup, prepareForNodes } from "./node-agents.ts";
 import { loadAuthority, loadTokenKey, saveTokenKey } from "./pki.ts";
@@ -54,6 +59,11 @@ export interface ControlPlaneOptions {
    * Absent: it serves all.
    */
   readonly readsOnly?: Error;
+  /**
+   * What the nodes do. With it, writes that have no effect get a Warning and an Event; absent, as on the bare
+   * API server, nobody is warned.
+   */
+  readonly nodes?: NodeAbilities;
   /** Faults for clients over HTTPS; `/setpoint/faults` controls them. */
   readonly faults?: FaultPlan;
 }
@@ -110,6 +120,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       authority,
     };
     parts.use(await startBuiltInControllers(controllers));
+    if (options.nodes !== undefined) parts.use(startNotices(assembled, authority, host, options.nodes));
   }
   if (listening !== undefined) {
     const own = { address: options.https?.address ?? "127.0.0.1", port: listening.port };
@@ -144,6 +155,17 @@ async function assemble(
   });
   saveTokenKey(pki, assembled.tokens.key);
   return { assembled, authority };
+}
+
+function startNotices(
+  { server, storage }: AssembledServer,
+  authority: CertificateAuthority,
+  host: Host,
+  nodes: NodeAbilities,
+): AsyncDisposable {
+  const client = createClient(server.transport(controllersUser), host);
+  const events = new EventRecorder(client, host, "setpoint-up");
+  return reportNotices({ server, storage, events, nodes, actors: kindActors(builtInControllers(authority)) });
 }
 
 /** The first address of the range is that of the Service `kubernetes`. */

@@ -9,9 +9,7 @@ export { missingPackages, missingSentence } from "./host/host-tools.ts";
 export { requireTools } from "./sandbox/required-tools.ts";
 
 // what it does not do
-export { ignoredFieldNames } from "./pod/ignored-fields.ts";
 export { podNotices } from "./pod/pod-notices.ts";
-export { refusedFieldNames } from "./pod/refusals.ts";
 
 // the network
 export type { ClusterAddresses } from "./network/base-rules.ts";

@@ -7,7 +7,14 @@ import type { Transport } from "@setpoint/apimachinery";
 import { type FaultPlan, startControlPlane, type ControlPlane } from "@setpoint/controlplane";
 import type { Host } from "@setpoint/host";
 import { startStallWatchdog, systemHost } from "@setpoint/host/system";
-import { type ImageSource, missingPackages, missingSentence, requireTools } from "@setpoint/process-node";
+import {
+  folderProvisionerName,
+  type ImageSource,
+  missingPackages,
+  missingSentence,
+  podNotices,
+  requireTools,
+} from "@setpoint/process-node";
 import { openLog } from "./log-file.ts";
 import { guardProcess } from "../process-guard.ts";
 import { slowSteps } from "../slow-steps.ts";
@@ -91,6 +98,7 @@ async function startIn(options: ClusterOptions, directory: string, parts: AsyncD
       dnsAddress: network.dnsAddress,
       ...network.forControlPlane,
       ...(options.faults === undefined ? {} : { faults: options.faults }),
+      nodes: { podNotices, provisioners: [folderProvisionerName] },
     }),
   );
   await network.publish(controlPlane);

@@ -66,7 +66,7 @@ export interface IgnoredField {
 
 export function ignoredFields(spec: PodSpec, containers: readonly Container[]): readonly IgnoredField[] {
   const asked = <T>(fields: readonly Refusal<T>[], from: T, where: string): readonly IgnoredField[] =>
-    fields.filter(({ isAsked }) => isAsked(from)).map(({ field, reason }) => ({ path: `${where} ${field}`, reason }));
+    fields.filter((each) => each.isAsked(from)).map(({ field, reason }) => ({ path: `${where} ${field}`, reason }));
   return [
     ...asked(podFields, spec, "spec"),
     ...containers.flatMap((container) => asked(containerFields, container, `container "${container.name}"`)),

@@ -3,6 +3,7 @@ import type { Container, PodSpec } from "@setpoint/api";
 import { expect, test } from "vitest";
 import { ignoredFieldNames } from "./ignored-fields.ts";
 import { podNotices } from "./pod-notices.ts";
+import { refusedFieldNames } from "./refusals.ts";
 
 const main: Container = { name: "main", image: "x" };
 
@@ -38,4 +39,15 @@ test("no ignored field is one that the node reads", () => {
   const text = sources.map((path) => readFileSync(`${root}/${path}`, "utf8")).join("\n");
   const names = ignoredFieldNames().map((field) => field.split(".").at(-1) ?? "");
   expect(names.filter((name) => new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+});
+
+test("docs/cluster.md lists the fields that the node refuses or ignores", () => {
+  const page = readFileSync(new URL("../../../../docs/cluster.md", import.meta.url), "utf8");
+  const fieldsBelow = (heading: string): readonly string[] => {
+    const [, section = ""] = page.split(`\n## ${heading}\n`);
+    const [list = ""] = section.split("\n## ");
+    return [...list.matchAll(/^- `([^`]*)`/gm)].map(([, field = ""]) => field);
+  };
+  expect(fieldsBelow("What a node refuses")).toEqual(refusedFieldNames().toSorted());
+  expect(fieldsBelow("What a node ignores")).toEqual(ignoredFieldNames().toSorted());
 });

@@ -1,4 +1,4 @@
-/** What the author of a pod is told before it runs: which of its fields this node refuses or ignores. */
+/** Sentences for the author of a pod: which of its fields this node refuses or ignores. */
 import type { Container, PodSpec } from "@setpoint/api";
 import { ignoredFields } from "./ignored-fields.ts";
 import { refusedFields } from "./refusals.ts";

@@ -142,7 +142,7 @@ export function refuseUnsupported({ spec }: Pod, container: Container): void {
 }
 
 function asked<T>(refusals: readonly Refusal<T>[], from: T, where: string): readonly RefusedField[] {
-  return refusals.filter(({ isAsked }) => isAsked(from)).map(({ field, reason }) => ({ where, field, reason }));
+  return refusals.filter((each) => each.isAsked(from)).map(({ field, reason }) => ({ where, field, reason }));
 }
 
 /** For pages: the fields that a pod may name and this node refuses. */

@@ -23,6 +23,8 @@ export interface WalkRules {
   readonly links: "root" | "beneath" | "none";
   /** Makes folders that are missing, with the rights of this process. */
   readonly makes?: boolean;
+  /** Called before each folder that is made; what it throws ends the walk. */
+  readonly onMake?: () => void;
 }
 
 export class TreeWalk implements Disposable {
@@ -113,6 +115,7 @@ export class TreeWalk implements Disposable {
     if (text !== undefined || this.#rules.makes !== true) return text;
     if (this.#last.stat(name) !== undefined)
       throw refused(path, `expects "${this.path === "/" ? "" : this.path}/${name}" to be a folder (ENOTDIR)`);
+    this.#rules.onMake?.();
     mkdirSync(this.#last.entry(name));
     return this.#last.folder(name);
   }

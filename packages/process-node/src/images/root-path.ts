@@ -45,9 +45,9 @@ export function inImage<T>(image: string, look: () => T): T {
   }
 }
 
-/** The folder inside of `root`, made with its parents when it is missing. Close it. */
-export function makeFolderInRoot(root: string, path: string): TreeWalk {
-  return TreeWalk.to(root, path, { links: "root", makes: true });
+/** The folder inside of `root`, made with its parents when it is missing; `onMake` before each. Close it. */
+export function makeFolderInRoot(root: string, path: string, onMake: () => void = () => {}): TreeWalk {
+  return TreeWalk.to(root, path, { links: "root", makes: true, onMake });
 }
 
 /** Runs `make` with the folder and the name of the path inside of `root`; missing folders are made before. */

@@ -194,6 +194,37 @@ test("folders cannot be made deeper than the limit by links that begin where oth
   await expect(load(entries)).rejects.toThrow("has more than 256 folders inside each other");
 });
 
+test.each<readonly [string, readonly FixtureEntry[], object, string]>([
+  [
+    "folders that paths name",
+    [{ name: `${"d/".repeat(200)}f`, content: "x" }],
+    { entriesMax: 150 },
+    "expected at most 150 entries",
+  ],
+  [
+    "folders that links name",
+    [
+      { name: "l", type: "symlink", linkname: "d/".repeat(200) },
+      { name: "l/f", content: "x" },
+    ],
+    { entriesMax: 150 },
+    "expected at most 150 entries",
+  ],
+  [
+    "bytes of paths behind links",
+    [
+      { name: "l", type: "symlink", linkname: "x".repeat(200) },
+      ...Array.from({ length: 20 }, (_, i) => ({ name: `l/${i}`, content: "x" })),
+    ],
+    { pathBytesMax: 2_000 },
+    "expected paths of at most 2000 bytes together",
+  ],
+])("%s count towards the limits", async (_, entries, limits, message) => {
+  const { directory, load: loadIt } = prepare(await tarOf(entries));
+  await expect(loadIt({ limits: { ...archiveLimits, ...limits } })).rejects.toThrow(message);
+  expect(readdirSync(directory)).toEqual([]);
+});
+
 test("links that change while a layer is written are followed as they are then", async () => {
   const directory = await load([
     { name: "a/one/file", content: "x" },

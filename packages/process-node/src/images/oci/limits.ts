@@ -5,9 +5,12 @@ import { refusal } from "./refusal.ts";
  * What an archive may hold, so that a damaged or hostile one cannot fill the disk, the memory or the time.
  */
 export interface ArchiveLimits {
-  /** Files, folders and links of one archive or of one image over all its layers. */
+  /**
+   * Files, folders and links of one archive or of one image over all its layers, with the folders that no entry
+   * makes, because paths and links lead through them.
+   */
   readonly entriesMax: number;
-  /** Of the paths of all entries together: they are kept in memory. */
+  /** Of the paths of all entries together, with links followed: they are kept in memory. */
   readonly pathBytesMax: number;
   /** Bytes of headers and records of a tar file, on top of those for each entry. */
   readonly headerBytesFree: number;
@@ -64,7 +67,7 @@ export const archiveLimits: ArchiveLimits = {
 /** Counts what was unpacked, over several files. */
 export class ArchiveMeter {
   readonly #limits: ArchiveLimits;
-  #entries = 0;
+  #names = 0;
   #pathBytes = 0;
   #bytes = 0;
 
@@ -77,11 +80,22 @@ export class ArchiveMeter {
   }
 
   addEntry(path: string, size: number): void {
-    const { entriesMax, pathBytesMax, fileBytesMax } = this.#limits;
-    if (++this.#entries > entriesMax) throw refusal(`expected at most ${entriesMax} entries`);
+    const { fileBytesMax } = this.#limits;
+    this.addName();
+    if (size > fileBytesMax) throw entryRefusal(path, `has ${size} bytes: expected at most ${fileBytesMax} for a file`);
+  }
+
+  /** An entry, or a folder that is made for one. */
+  addName(): void {
+    const { entriesMax } = this.#limits;
+    if (++this.#names > entriesMax) throw refusal(`expected at most ${entriesMax} entries`);
+  }
+
+  /** Where an entry is written: a few letters in the archive may be a long path behind a link. */
+  addPath(path: string): void {
+    const { pathBytesMax } = this.#limits;
     this.#pathBytes += Buffer.byteLength(path);
     if (this.#pathBytes > pathBytesMax) throw refusal(`expected paths of at most ${pathBytesMax} bytes together`);
-    if (size > fileBytesMax) throw entryRefusal(path, `has ${size} bytes: expected at most ${fileBytesMax} for a file`);
   }
 
   /** For one compressed file that unpacks to at most `bytesMax`. */

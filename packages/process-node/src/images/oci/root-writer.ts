@@ -54,6 +54,7 @@ const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | cons
 /** Writes one layer; what lower layers left below `root` may be replaced or removed. */
 export class RootWriter implements Disposable {
   readonly #options: RootWriterOptions;
+  readonly #onMake = (): void => this.#options.meter.addName();
   /** Of this layer: its removals concern the lower layers alone. */
   readonly #written = new WrittenPaths();
   /** The folder of the entry before: the next one is mostly beside it. */
@@ -73,6 +74,7 @@ export class RootWriter implements Disposable {
     if (name === undefined) return;
     try {
       const place = this.#place(names, name);
+      this.#options.meter.addPath(place.path);
       await (name.startsWith(whiteout) ? this.#remove(place) : this.#put(entry, place));
     } catch (error) {
       throw entryRefusal(header.name, error);
@@ -90,7 +92,7 @@ export class RootWriter implements Disposable {
     if (this.#last?.names !== key || this.#isLastStale) {
       this[Symbol.dispose]();
       this.#isLastStale = false;
-      this.#last = { names: key, walk: makeFolderInRoot(this.#options.root, key) };
+      this.#last = { names: key, walk: makeFolderInRoot(this.#options.root, key, this.#onMake) };
     }
     const { folder, path } = this.#last.walk;
     if (folder === undefined) throw new Error(`Cannot write into "${key}": it was just made, and is no folder`);

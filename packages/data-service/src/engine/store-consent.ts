@@ -4,6 +4,9 @@ import { PersistentVolumeClaim, Secret } from "setpoint/kinds";
 import type { BackupStore } from "../kinds/backup-store.ts";
 import { claimProblem, type ConsentProblem, secretProblem, type UseName } from "./consent.ts";
 
+/** The name and the UID of the instance, and the UID of the Backup. */
+const partsAfterNamespace = 3;
+
 /**
  * Why a BackupStore is not used; undefined when it may be. It reads what the store names from the server,
  * just before a pod gets it.
@@ -21,14 +24,17 @@ export async function storeProblem(
 
 /**
  * Why a path of the store is not read; undefined when it may be. The second part of a path is the namespace
- * of the Backup. A bucket that several namespaces share holds the data of all of them.
+ * of the Backup. A bucket that several namespaces share holds the data of all of them. A path has all its
+ * parts: the prefix of a store is its author's, who could move one of them there, and the name of an instance
+ * would count as the namespace.
  */
 export async function pathProblem(
   store: BackupStore,
   path: string,
   context: Pick<ReconcileContext, "fresh">,
 ): Promise<ConsentProblem | undefined> {
-  const isOwn = path.split("/")[1] === (store.metadata.namespace ?? "");
+  const [, namespace, ...rest] = path.split("/");
+  const isOwn = namespace === (store.metadata.namespace ?? "") && rest.length === partsAfterNamespace;
   return isOwn ? undefined : placeProblem("otherNamespaces", store, context);
 }
 

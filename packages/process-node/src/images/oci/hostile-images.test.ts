@@ -86,6 +86,17 @@ function records(count: number): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`key-${i}`, ""]));
 }
 
+/** The size of the first entry is a binary number below zero. */
+function withNegativeSize(archive: Buffer): Buffer {
+  const changed = Buffer.from(archive);
+  changed.fill(0xff, 124, 135).fill(0, 135, 136);
+  // The checksum is taken with its own field full of spaces.
+  changed.fill(" ", 148, 156);
+  const sum = changed.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  changed.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return changed;
+}
+
 /** The one image of the cache. */
 function rootIn(directory: string): string {
   const [root = ""] = readdirSync(directory).filter((name) => name.startsWith("oci-"));
@@ -363,6 +374,7 @@ test.each<readonly [string, (archive: Buffer) => Buffer]>([
   ["is compressed by zstd and cut", (archive) => zstdCompressSync(archive).subarray(0, -40)],
   ["is empty", () => Buffer.alloc(0)],
   ["has nothing but zeros", () => Buffer.alloc(10_240)],
+  ["has a file of less than no bytes", withNegativeSize],
 ])("an archive that %s is refused in words", async (_, change) => {
   const file = join(temporaryFolder(), "archive.tar");
   const layers = [await tarOf([{ name: "a", content: "x".repeat(5_000) }])];

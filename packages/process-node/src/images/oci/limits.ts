@@ -6,8 +6,8 @@ import { refusal } from "./refusal.ts";
  */
 export interface ArchiveLimits {
   /**
-   * Files, folders and links of one archive or of one image over all its layers, with the folders that no entry
-   * makes, because paths and links lead through them.
+   * Files, folders and links of one archive or of one image over all its layers, with the folders that are
+   * made because a path or a link leads through them.
    */
   readonly entriesMax: number;
   /** Of the paths of all entries together, with links followed: they are kept in memory. */

@@ -22,7 +22,7 @@ export async function* tarEntries(bytes: AsyncIterable<Buffer>): AsyncGenerator<
       entry.resume();
     }
   } catch (error) {
-    if (/tar header|Header exceeds|Unexpected end/i.test(messageOf(error))) {
+    if (/tar header|Invalid header|Header exceeds|Unexpected end/i.test(messageOf(error))) {
       throw refusal("expected a tar file, plain or compressed by gzip or zstd", error);
     }
     throw error;

@@ -3,12 +3,15 @@ export { horizontalPodAutoscalers } from "./autoscaler/autoscaler-controller.ts"
 export type { CertificateSignerOptions } from "./certificates/certificate-signer.ts";
 export { certificateSigner } from "./certificates/certificate-signer.ts";
 export { daemonSets } from "./daemon-set/daemon-set-controller.ts";
+export { cronJobs } from "./cron-job/cron-job-controller.ts";
 export { deployments } from "./deployment/deployment-controller.ts";
 export { podDisruptionBudgets } from "./disruption/disruption-controller.ts";
 export { endpointMirroring } from "./endpoint-mirroring/endpoint-mirroring-controller.ts";
 export { endpoints } from "./endpoints/endpoints-controller.ts";
 export type { GarbageCollectorOptions } from "./garbage-collector/garbage-collector.ts";
 export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";
+export { jobs } from "./job/job-controller.ts";
+export { jobOrphans } from "./job/orphan-pods.ts";
 export { namespaces } from "./namespace/namespace-controller.ts";
 export { nodeLifecycle } from "./node-lifecycle/node-lifecycle-controller.ts";
 export { resourceQuotas } from "./resource-quota/resource-quota-controller.ts";

@@ -24,6 +24,7 @@ const rules = [
   { apiGroups: [""], resources: ["bindings", "pods/binding"], verbs: ["create"] },
   { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create"] },
   { apiGroups: ["apps"], resources: ["controllerrevisions", "replicasets"], verbs: ["create"] },
+  { apiGroups: ["batch"], resources: ["jobs"], verbs: ["create"] },
   { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["create"] },
   {
     apiGroups: ["certificates.k8s.io"],

@@ -1,10 +1,12 @@
 /** What is explored of Kubernetes' own controllers. Only tests import this. */
-import { ConfigMap, Deployment, Namespace, PodDisruptionBudget, Service } from "@setpoint/api";
+import { ConfigMap, Deployment, Job, Namespace, PodDisruptionBudget, Service } from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
 import {
   claimProtection,
   deployments,
   endpoints,
+  jobOrphans,
+  jobs,
   namespaces,
   podDisruptionBudgets,
   replicaSets,
@@ -49,9 +51,7 @@ export const worlds: readonly StoryInit[] = [
         await world.wait(
           world.client
             .delete(ConfigMap, { name, namespace: "default" }, { propagationPolicy: "Foreground" })
-            .catch((error: unknown) => {
-              if (!isNotFound(error)) throw error;
-            }),
+            .catch(unlessGone),
         );
     }),
   ),
@@ -74,12 +74,34 @@ export const worlds: readonly StoryInit[] = [
     remove(PodDisruptionBudget, "web"),
   ),
   story(
+    "a Job is suspended, goes on, and is deleted",
+    Job({
+      name: "work",
+      spec: {
+        parallelism: 2,
+        completions: 4,
+        template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1" }] } },
+      },
+    }),
+    patch(Job, "work", { spec: { suspend: true } }),
+    patch(Job, "work", { spec: { suspend: false, parallelism: 1 } }),
+    // As kubectl does: without a policy the server would leave the pods.
+    happens("delete the Job and its pods", async (world) => {
+      const background = { propagationPolicy: "Background" } as const;
+      await world.wait(world.client.delete(Job, { name: "work", namespace: "default" }, background).catch(unlessGone));
+    }),
+  ),
+  story(
     "a namespace is terminated with its contents",
     Namespace({ name: "team" }),
     { ...web, metadata: { ...web.metadata, namespace: "team" } },
     remove(Namespace, { name: "team" }),
   ),
 ];
+
+function unlessGone(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}
 
 async function own(world: World, owner: string, dependent: string): Promise<void> {
   const { uid } = (await world.get(ConfigMap, owner)).metadata;
@@ -99,6 +121,8 @@ function builtInControllers(): Operator {
     replicaSets,
     endpoints,
     podDisruptionBudgets,
+    jobs,
+    jobOrphans,
     scheduler(),
     namespaces,
     claimProtection,

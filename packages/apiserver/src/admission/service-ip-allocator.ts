@@ -96,7 +96,7 @@ function nodePortsOf(service: UnstructuredObject | undefined): readonly unknown[
 
 function allocate(request: AdmissionRequest, spec: JsonObject, range: AddressRange): void {
   const type = stringAt(spec, "type") || "ClusterIP";
-  if (type === "ExternalName") return;
+  if (type === "ExternalName") return dropNodePorts(spec, request.old);
   const others = lazyOthers(request);
   const old = request.old === undefined ? undefined : objectAt(request.old, "spec");
   completeAddresses(spec, old);

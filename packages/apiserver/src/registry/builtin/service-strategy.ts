@@ -10,6 +10,7 @@ import { validateService } from "./service-validation.ts";
 function prepareForUpdate(service: UnstructuredObject, old: UnstructuredObject): void {
   const spec = ensureObject(service as unknown as JsonObject, "spec");
   const before = objectAt(old, "spec");
+  dropTypeFields(spec, before);
   if (spec["type"] === "ExternalName") {
     for (const field of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"])
       delete spec[field];
@@ -18,6 +19,24 @@ function prepareForUpdate(service: UnstructuredObject, old: UnstructuredObject):
   completeAddresses(spec, before);
   if (stringAt(before, "type") === "ExternalName") return;
   if (spec["type"] === "NodePort" || spec["type"] === "LoadBalancer") keepNodePorts(spec, before);
+}
+
+const balanced = ["LoadBalancer"];
+
+/** Fields that belong to some types of Services alone, with these types. */
+const typeFields: Readonly<Record<string, readonly string[]>> = {
+  allocateLoadBalancerNodePorts: balanced,
+  externalTrafficPolicy: ["LoadBalancer", "NodePort"],
+  healthCheckNodePort: balanced,
+  loadBalancerClass: balanced,
+};
+
+/** A client that changes the type need not remove the fields of the former one that it leaves as they are. */
+function dropTypeFields(spec: JsonObject, before: JsonObject): void {
+  for (const [field, types] of Object.entries(typeFields)) {
+    const isLeft = types.includes(stringAt(before, "type")) && !types.includes(stringAt(spec, "type"));
+    if (isLeft && spec[field] === before[field]) delete spec[field];
+  }
 }
 
 /** A client chooses how many ports there are. */

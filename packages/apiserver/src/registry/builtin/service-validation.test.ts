@@ -45,6 +45,38 @@ test.each([{ clusterIP: null }, { clusterIP: "" }, { clusterIPs: [] }, { cluster
   },
 );
 
+const exposing = ["allocateLoadBalancerNodePorts", "externalTrafficPolicy", "healthCheckNodePort", "loadBalancerClass"];
+const local = { type: "LoadBalancer", loadBalancerClass: "x.io/y", externalTrafficPolicy: "Local" };
+const away = { externalName: "a.example.com" };
+
+test.each([
+  [{ type: "NodePort" }, { type: "ClusterIP" }, []],
+  [{ type: "NodePort" }, { type: "LoadBalancer" }, ["allocateLoadBalancerNodePorts", "externalTrafficPolicy"]],
+  [{ type: "NodePort" }, { type: "ExternalName", ...away }, []],
+  [{ type: "LoadBalancer" }, { type: "ClusterIP" }, []],
+  [{ type: "LoadBalancer" }, { type: "NodePort" }, ["externalTrafficPolicy"]],
+  [{ type: "LoadBalancer" }, { type: "ExternalName", ...away }, []],
+  [local, { type: "NodePort" }, ["externalTrafficPolicy"]],
+  [local, { type: "ClusterIP" }, []],
+])("a change of the type takes the fields of the former one away: %j %j", async (spec, change, kept) => {
+  const patch = await start("a", spec);
+  const changed = await patch(change);
+  expect(changed.spec).toMatchObject(change);
+  expect(exposing.filter((field) => field in changed.spec)).toEqual(kept);
+  const hasNodePorts = JSON.stringify(changed.spec.ports).includes("nodePort");
+  expect(hasNodePorts).toBe(!["ClusterIP", "ExternalName"].includes(change.type));
+});
+
+test("a field of the former type that the client changes too is refused", async () => {
+  const patch = await start("a", { type: "LoadBalancer" });
+  const change = { type: "ClusterIP", externalTrafficPolicy: "Local", allocateLoadBalancerNodePorts: false };
+  const { message } = await patch(change);
+  expect(message).toContain("spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type`");
+  expect(message).toContain(
+    'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-access',
+  );
+});
+
 test("a Service that is exposed no longer loses its node ports, but takes no new one", async () => {
   const patch = await start("a", { type: "NodePort", ports: [{ port: 80, nodePort: 30_777 }] });
   const spec = { type: "ClusterIP", externalTrafficPolicy: null };

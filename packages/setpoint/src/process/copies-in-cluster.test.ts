@@ -3,7 +3,7 @@ import { createKind, type KubeObject, type Transport } from "@setpoint/apimachin
 import { createClient } from "@setpoint/client";
 import { startControlPlane } from "@setpoint/controlplane";
 import { silentLogger } from "@setpoint/host";
-import { type SimulatedHost, simulatedHost } from "@setpoint/host/simulated";
+import { simulatedHost } from "@setpoint/host/simulated";
 import { systemHost } from "@setpoint/host/system";
 import { LeaderElector } from "@setpoint/runtime";
 import { afterAll, afterEach, expect, test } from "vitest";
@@ -36,19 +36,19 @@ async function events(): Promise<readonly (Event & { readonly metadata: { readon
   return (await client.listAll(Event, { namespace: "default" })).items;
 }
 
-function hostWithLog(): SimulatedHost {
-  return { ...simulatedHost(1), clock };
-}
+const hostWithLog = () => ({ ...simulatedHost(1), clock });
+
+type LoggingHost = ReturnType<typeof hostWithLog>;
 
 /** A run on a desk, as an account of the cluster. */
-function desk(transport: Transport = plane.transport): { host: SimulatedHost } & AsyncDisposable {
+function desk(transport: Transport = plane.transport): { host: LoggingHost } & AsyncDisposable {
   const host = hostWithLog();
   const options = { name: "toys", client: createClient(transport, host), host, identity: "ann@desk", times };
   return Object.assign(reportCopiesInCluster(options), { host });
 }
 
 /** A replica in the cluster, which renews its Lease every 20 ms. */
-async function replica(): Promise<{ readonly host: SimulatedHost } & AsyncDisposable> {
+async function replica(): Promise<{ readonly host: LoggingHost } & AsyncDisposable> {
   const host = hostWithLog();
   const stop = new AbortController();
   const elector = new LeaderElector(client, host, { ...key, identity: "toys-0", retryPeriodSeconds: 0.02 });
@@ -63,7 +63,7 @@ async function replica(): Promise<{ readonly host: SimulatedHost } & AsyncDispos
   };
 }
 
-const warnings = ({ lines }: SimulatedHost): readonly string[] =>
+const warnings = ({ lines }: LoggingHost): readonly string[] =>
   lines.filter(({ level }) => level === "warn").map(({ message }) => message);
 
 test("a desk run and the replica beside it both warn, once, and the Lease gets an Event", async () => {

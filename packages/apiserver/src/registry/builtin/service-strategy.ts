@@ -24,16 +24,16 @@ function prepareForUpdate(service: UnstructuredObject, old: UnstructuredObject):
 const balanced = ["LoadBalancer"];
 
 /** Fields that belong to some types of Services alone, with these types. */
-const typeFields: Readonly<Record<string, readonly string[]>> = {
-  allocateLoadBalancerNodePorts: balanced,
-  externalTrafficPolicy: ["LoadBalancer", "NodePort"],
-  healthCheckNodePort: balanced,
-  loadBalancerClass: balanced,
-};
+const typeFields: readonly (readonly [field: string, types: readonly string[]])[] = [
+  ["allocateLoadBalancerNodePorts", balanced],
+  ["externalTrafficPolicy", ["LoadBalancer", "NodePort"]],
+  ["healthCheckNodePort", balanced],
+  ["loadBalancerClass", balanced],
+];
 
 /** A client that changes the type need not remove the fields of the former one that it leaves as they are. */
 function dropTypeFields(spec: JsonObject, before: JsonObject): void {
-  for (const [field, types] of Object.entries(typeFields)) {
+  for (const [field, types] of typeFields) {
     const isLeft = types.includes(stringAt(before, "type")) && !types.includes(stringAt(spec, "type"));
     if (isLeft && spec[field] === before[field]) delete spec[field];
   }

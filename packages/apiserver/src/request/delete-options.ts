@@ -38,7 +38,8 @@ function fromQuery(query: Query | undefined): Record<string, unknown> {
 }
 
 function readOptions(raw: Readonly<Record<string, unknown>>, errors: FieldError[]): DeleteOptions {
-  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions } = raw;
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, kind = "", apiVersion = "" } = raw;
+  if (typeof kind === "string" && kind !== "" && kind !== "DeleteOptions") throw otherKind(kind, String(apiVersion));
   if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null && !isJsonInteger(gracePeriodSeconds)) {
     throw badRequest(
       `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: gracePeriodSeconds is not an integer`,
@@ -51,6 +52,12 @@ function readOptions(raw: Readonly<Record<string, unknown>>, errors: FieldError[
     ...(typeof orphanDependents === "boolean" ? { orphanDependents } : {}),
     ...(isJsonObject(preconditions) ? { preconditions: readPreconditions(preconditions) } : {}),
   };
+}
+
+function otherKind(kind: string, apiVersion: string): Error {
+  return badRequest(
+    `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
+  );
 }
 
 function readDryRun(value: unknown, errors: FieldError[]): boolean {

@@ -77,12 +77,18 @@ export function presentObject(presentation: Presentation, object: UnstructuredOb
 
 export function presentList(presentation: Presentation, list: KubeList): object {
   const { definition, form, include, clock } = presentation;
-  if (form.as === "Object") return definition.custom ? list : { ...list, items: list.items.map(withoutType) };
+  if (form.as === "Object")
+    return definition.custom
+      ? { ...list, metadata: { continue: "", ...list.metadata } }
+      : { ...list, items: list.items.map(withoutType) };
   if (form.as === "Table") return tableOf(definition, list.items, list.metadata, include, clock.now());
   return partialObjectMetadataList(list);
 }
 
-/** Upstream's lists of built-in kinds say the type once, for all items. */
+/**
+ * Upstream's lists of built-in kinds say the type once, for all items; those of custom ones always have
+ * `continue`.
+ */
 function withoutType({ kind: _kind, apiVersion: _apiVersion, ...rest }: UnstructuredObject): object {
   return rest;
 }

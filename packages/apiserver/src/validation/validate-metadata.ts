@@ -55,8 +55,8 @@ export function validateMetadata(
 function validateName(definition: ResourceDefinition, metadata: MutableMeta, errors: FieldError[]): void {
   const { name = "", generateName = "" } = metadata;
   const rule = nameRules[definition.strategy.nameRule ?? "subdomain"];
-  // A prefix may end as no name can.
-  const prefix = generateName.endsWith("-") ? `${generateName.slice(0, -1)}a` : generateName;
+  // A prefix may end as no name can. Upstream takes away the character before the hyphen too.
+  const prefix = generateName.length > 1 && generateName.endsWith("-") ? `${generateName.slice(0, -2)}a` : generateName;
   for (const problem of generateName === "" ? [] : rule(prefix))
     errors.push(invalidValue("metadata.generateName", generateName, problem));
   const field = "metadata.name";
@@ -142,7 +142,7 @@ function validateFinalizers(
   for (const [index, finalizer] of finalizers.entries()) {
     const problems = validateQualifiedName(finalizer);
     for (const problem of problems) errors.push(invalidValue(field, finalizer, problem));
-    if (problems.length > 0 || hasOwner(finalizer) || takesAnyFinalizer(definition)) continue;
+    if (hasOwner(finalizer) || takesAnyFinalizer(definition)) continue;
     const problem = "name is neither a standard finalizer name nor is it fully qualified";
     errors.push(invalidValue(`${field}[${index}]`, finalizer, problem));
   }

@@ -1,18 +1,9 @@
 /** Workloads of the apps group: selectors never change and must match the template's labels. */
-import { type FieldError, matchesLabelSelector, type UnstructuredObject } from "@setpoint/apimachinery";
-import { forbidden, immutableDetail, invalidValue, required } from "../field-errors.ts";
-import {
-  ensureObject,
-  isJsonObject,
-  type JsonObject,
-  keepField,
-  objectAt,
-  sameJson,
-  stringAt,
-  valueAt,
-} from "../json-fields.ts";
+import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
+import { forbidden, immutableDetail, invalidValue } from "../field-errors.ts";
+import { ensureObject, type JsonObject, keepField, objectAt, sameJson, valueAt } from "../json-fields.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
-import { podSpecErrors } from "./pod-validation.ts";
+import { selectorErrors, workloadErrors } from "./workload-validation.ts";
 import {
   setDaemonSetDefaults,
   setDeploymentDefaults,
@@ -33,55 +24,13 @@ const statefulSetMessage =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 const templateGeneration = "deprecated.daemonset.template.generation";
 
-/**
- * The errors that all four share: a selector that fits the template, a valid pod, a sensible number of
- * replicas.
- */
-function workloadErrors(workload: UnstructuredObject): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  const selector = valueAt(workload, "spec", "selector");
-  const labels = objectAt(workload, "spec", "template", "metadata", "labels");
-  const selectorEmpty = isJsonObject(selector) && Object.keys(selector).length === 0;
-  if (!isJsonObject(selector)) errors.push(required("spec.selector"));
-  else if (selectorEmpty)
-    errors.push(
-      invalidValue(
-        "spec.selector",
-        {},
-        "empty selector is invalid for deployment".replace("deployment", workload.kind.toLowerCase()),
-      ),
-    );
-  else if (!matchesLabelSelector(selector, labels as Record<string, string>))
-    errors.push(invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
-  // As upstream: the template of a StatefulSet mounts claims that only its pods have, so its pods are judged.
-  if (workload.kind !== "StatefulSet")
-    errors.push(...podSpecErrors(objectAt(workload, "spec", "template", "spec"), "spec.template.spec"));
-  const policy = stringAt(workload, "spec", "template", "spec", "restartPolicy");
-  if (policy !== "" && policy !== "Always")
-    errors.push({
-      type: "FieldValueNotSupported",
-      field: "spec.template.spec.restartPolicy",
-      message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Always"`,
-    });
-  const counts = ["replicas", "minReadySeconds", ...(workload.kind === "StatefulSet" ? [] : ["revisionHistoryLimit"])];
-  for (const field of counts) {
-    const value = valueAt(workload, "spec", field);
-    if (typeof value === "number" && value < 0)
-      errors.push(invalidValue(`spec.${field}`, value, "must be greater than or equal to 0"));
-  }
-  return errors;
-}
-
-function selectorErrors(workload: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
-  if (old === undefined) return [];
-  const selector = valueAt(workload, "spec", "selector");
-  return sameJson(selector, valueAt(old, "spec", "selector"))
-    ? []
-    : [invalidValue("spec.selector", selector, immutableDetail)];
-}
-
 function validate(workload: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
   return [...workloadErrors(workload), ...selectorErrors(workload, old)];
+}
+
+/** Upstream looks at the selector of a DaemonSet in another order, and does not ask for one. */
+function validateDaemonSet(daemonSet: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
+  return [...selectorErrors(daemonSet, old), ...workloadErrors(daemonSet)];
 }
 
 function validateDeployment(
@@ -155,7 +104,7 @@ export const appsStrategies: StrategyTable = {
   "apps/StatefulSet": { defaults: setStatefulSetDefaults, validate: validateStatefulSet },
   "apps/DaemonSet": {
     defaults: setDaemonSetDefaults,
-    validate,
+    validate: validateDaemonSet,
     prepareForCreate: (daemonSet) => prepareDaemonSet(daemonSet),
     prepareForUpdate: (daemonSet, old, context) => {
       if (context.subresource === "") prepareDaemonSet(daemonSet, old);

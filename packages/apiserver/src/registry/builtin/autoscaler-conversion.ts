@@ -41,7 +41,12 @@ function toV1(stored: UnstructuredObject): UnstructuredObject {
     [behaviorAnnotation]: behavior === undefined ? undefined : encodeJson(behavior),
   });
   const targetField = target === undefined ? {} : { targetCPUUtilizationPercentage: target };
-  return { ...carried, apiVersion: "autoscaling/v1", spec: { ...spec, ...targetField }, status };
+  return {
+    ...carried,
+    apiVersion: "autoscaling/v1",
+    spec: { ...spec, ...targetField },
+    status: { currentReplicas: 0, ...status },
+  };
 }
 
 function parsed(text: string | undefined): unknown {

@@ -1,15 +1,24 @@
 /**
  * Job and CronJob: a Job makes its own selector from its uid, so that two Jobs never count each other's pods.
  */
-import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
+import { type FieldError, matchesLabelSelector, type UnstructuredObject } from "@setpoint/apimachinery";
 import { immutableDetail, invalidValue, notSupported, required } from "../field-errors.ts";
-import { ensureObject, type JsonObject, objectAt, sameJson, stringAt, valueAt } from "../json-fields.ts";
+import { ensureObject, isJsonObject, type JsonObject, objectAt, sameJson, stringAt, valueAt } from "../json-fields.ts";
+import { scheduleProblem, zoneProblem } from "./cron-schedule.ts";
+import { labelMismatch, negativeErrors } from "./workload-validation.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 import { setCronJobDefaults, setJobDefaults } from "./workload-defaults.ts";
 
-const zoneProblem = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
 const maxCronJobName = 52;
+const jobCounts = [
+  "parallelism",
+  "completions",
+  "activeDeadlineSeconds",
+  "backoffLimit",
+  "ttlSecondsAfterFinished",
+  "backoffLimitPerIndex",
+];
 
 function prepareJob(job: UnstructuredObject): void {
   const json = job as unknown as JsonObject;
@@ -34,7 +43,8 @@ function prepareJob(job: UnstructuredObject): void {
 function restartErrors(template: unknown, at: string): readonly FieldError[] {
   const policy = stringAt(template, "spec", "restartPolicy");
   if (policy === "OnFailure" || policy === "Never") return [];
-  if (policy === "") return [required(`${at}.spec.restartPolicy`, 'valid values: "OnFailure", "Never"')];
+  if (policy === "" || policy === "Always")
+    return [required(`${at}.spec.restartPolicy`, 'valid values: "OnFailure", "Never"')];
   return [notSupported(`${at}.spec.restartPolicy`, policy, ["OnFailure", "Never"])];
 }
 
@@ -42,8 +52,36 @@ function templateErrors(template: unknown, at: string): readonly FieldError[] {
   return [...podSpecErrors(objectAt(template, "spec"), `${at}.spec`), ...restartErrors(template, at)];
 }
 
+/**
+ * A selector is the Job's own, or the user has asked to choose it; it selects the pods that the Job makes.
+ */
+function jobSelectorErrors(job: UnstructuredObject): readonly FieldError[] {
+  const spec = objectAt(job, "spec");
+  const selector = spec["selector"];
+  const errors: FieldError[] = [];
+  const own = {
+    "batch.kubernetes.io/controller-uid": job.metadata.uid ?? "",
+    "controller-uid": job.metadata.uid ?? "",
+  };
+  if (selector === undefined) errors.push(required("spec.selector"));
+  else if (spec["manualSelector"] !== true && !(isJsonObject(selector) && matchesLabelSelector(selector, own)))
+    errors.push(invalidValue("spec.selector", selector, "`selector` not auto-generated"));
+  return [...errors, ...labelMismatch(selector, objectAt(spec, "template", "metadata", "labels"))];
+}
+
+function jobCountErrors(spec: JsonObject): readonly FieldError[] {
+  const errors = jobCounts.flatMap((field) => negativeErrors(spec[field], `spec.${field}`));
+  if (spec["backoffLimitPerIndex"] === undefined || spec["completionMode"] === "Indexed") return errors;
+  const at = "spec.backoffLimitPerIndex";
+  return [...errors, invalidValue(at, spec["backoffLimitPerIndex"], "requires indexed completion mode")];
+}
+
 function validateJob(job: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
-  const errors = [...templateErrors(objectAt(job, "spec", "template"), "spec.template")];
+  const errors = [
+    ...jobSelectorErrors(job),
+    ...jobCountErrors(objectAt(job, "spec")),
+    ...templateErrors(objectAt(job, "spec", "template"), "spec.template"),
+  ];
   if (valueAt(job, "spec", "completionMode") === "Indexed" && valueAt(job, "spec", "completions") === undefined) {
     errors.push(required("spec.completions", "when completion mode is Indexed"));
   }
@@ -74,22 +112,21 @@ function validateJob(job: UnstructuredObject, old: UnstructuredObject | undefine
   return errors;
 }
 
+function scheduleErrors({ schedule = "", timeZone }: JsonObject): readonly FieldError[] {
+  const problem = schedule === "" ? undefined : scheduleProblem(String(schedule));
+  const wrongZone = typeof timeZone === "string" ? zoneProblem(timeZone) : undefined;
+  return [
+    ...(schedule === "" ? [required("spec.schedule")] : []),
+    ...(problem === undefined ? [] : [invalidValue("spec.schedule", schedule, problem)]),
+    ...(wrongZone === undefined ? [] : [invalidValue("spec.timeZone", timeZone, wrongZone)]),
+  ];
+}
+
 function validateCronJob(cronJob: UnstructuredObject): readonly FieldError[] {
   const errors = [
+    ...scheduleErrors(objectAt(cronJob, "spec")),
     ...templateErrors(objectAt(cronJob, "spec", "jobTemplate", "spec", "template"), "spec.jobTemplate.spec.template"),
   ];
-  const schedule = stringAt(cronJob, "spec", "schedule");
-  if (schedule === "") errors.push(required("spec.schedule"));
-  else if (schedule.includes("TZ")) errors.push(invalidValue("spec.schedule", schedule, zoneProblem));
-  else if (!schedule.startsWith("@") && schedule.trim().split(/\s+/).length !== 5) {
-    errors.push(
-      invalidValue(
-        "spec.schedule",
-        schedule,
-        `expected exactly 5 fields, found ${schedule.trim().split(/\s+/).length}: ${JSON.stringify(schedule)}`,
-      ),
-    );
-  }
   const name = cronJob.metadata.name ?? "";
   if (name.length > maxCronJobName)
     errors.push(invalidValue("metadata.name", name, "must be no more than 52 characters"));

@@ -2,18 +2,8 @@
 import { timestamp } from "@setpoint/host";
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { setClaimDefaults, setVolumeDefaults } from "./claim-defaults.ts";
-import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
-import {
-  ensureObject,
-  fillDefaults,
-  type JsonObject,
-  keepField,
-  objectAt,
-  sameJson,
-  textOf,
-  valueAt,
-} from "../json-fields.ts";
-import { quantityNanos } from "./canonical-quantity.ts";
+import { invalidValue, required } from "../field-errors.ts";
+import { ensureObject, fillDefaults, type JsonObject, keepField, objectAt, stringAt, valueAt } from "../json-fields.ts";
 import { validateLimitRange } from "./limit-range-validation.ts";
 import { validateQuota } from "./quota-validation.ts";
 import { resourceAmountErrors } from "./resource-validation.ts";
@@ -29,56 +19,10 @@ import { setPodTemplateDefaults } from "./pod-defaults.ts";
 import { podStrategy } from "./pod-strategy.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 import { serviceStrategy } from "./service-strategy.ts";
+import { labelMismatch } from "./workload-validation.ts";
+import { validateClaim, validateVolume } from "./storage-validation.ts";
 import { validateConfigMap, validateSecret } from "./data-validation.ts";
 import { setReplicationControllerDefaults } from "./workload-defaults.ts";
-
-const claimImmutable =
-  "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
-
-function validateClaim(claim: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  const spec = objectAt(claim, "spec");
-  if (!Array.isArray(spec["accessModes"]) || spec["accessModes"].length === 0)
-    errors.push(required("spec.accessModes", "at least 1 access mode is required"));
-  errors.push(...storageErrors(valueAt(spec, "resources", "requests", "storage")));
-  if (old === undefined) return errors;
-  const oldSpec = objectAt(old, "spec");
-  const comparable = structuredClone(spec);
-  // The binder writes the volume's name once, and a class may be given to a claim that had none.
-  if (oldSpec["volumeName"] === undefined) keepField(comparable, oldSpec, "volumeName");
-  if (oldSpec["storageClassName"] === undefined) keepField(comparable, oldSpec, "storageClassName");
-  if (valueAt(old, "status", "phase") === "Bound")
-    for (const field of ["resources", "volumeAttributesClassName"]) keepField(comparable, oldSpec, field);
-  if (!sameJson(comparable, oldSpec)) errors.push(forbidden("spec", claimImmutable));
-  return errors;
-}
-
-function storageErrors(storage: unknown): readonly FieldError[] {
-  const at = "spec.resources[storage]";
-  if (storage === undefined) return [required(at)];
-  return isPositive(storage) ? [] : [invalidValue(at, storage, notPositive)];
-}
-
-const notPositive = "must be greater than zero";
-
-function isPositive(quantity: unknown): boolean {
-  return (quantityNanos(textOf(quantity)) ?? 0n) > 0n;
-}
-
-/** A volume has storage and no other capacity. */
-function capacityErrors(capacity: JsonObject): readonly FieldError[] {
-  const at = "spec.capacity";
-  const names = Object.keys(capacity).sort();
-  const errors: FieldError[] = names.length === 0 ? [required(at)] : [];
-  const sorted = Object.fromEntries(names.map((name) => [name, capacity[name]]));
-  if (names.length !== 1 || names[0] !== "storage") errors.push(notSupported(at, sorted, ["storage"]));
-  for (const name of names) {
-    const whole = (quantityNanos(textOf(capacity[name])) ?? 0n) / 1_000_000_000n;
-    if (whole < 0n) errors.push(invalidValue(`${at}[${name}]`, Number(whole), "must be a valid resource quantity"));
-    if (!isPositive(capacity[name])) errors.push(invalidValue(`${at}[${name}]`, capacity[name], notPositive));
-  }
-  return errors;
-}
 
 function validateNode(node: UnstructuredObject): readonly FieldError[] {
   return ["capacity", "allocatable"].flatMap((field) =>
@@ -86,19 +30,6 @@ function validateNode(node: UnstructuredObject): readonly FieldError[] {
       resourceAmountErrors(name, value, `status.${field}.${name}`),
     ),
   );
-}
-
-function validateVolume(volume: UnstructuredObject): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  const spec = objectAt(volume, "spec");
-  errors.push(...capacityErrors(objectAt(spec, "capacity")));
-  if (!Array.isArray(spec["accessModes"]) || spec["accessModes"].length === 0)
-    errors.push(required("spec.accessModes"));
-  const policy = spec["persistentVolumeReclaimPolicy"];
-  if (typeof policy === "string" && !["Delete", "Recycle", "Retain"].includes(policy)) {
-    errors.push(notSupported("spec.persistentVolumeReclaimPolicy", policy, ["Delete", "Recycle", "Retain"]));
-  }
-  return errors;
 }
 
 function prepareNamespace(namespace: UnstructuredObject): void {
@@ -136,6 +67,22 @@ function namespaceHasFinalizers(namespace: UnstructuredObject): boolean {
   return Array.isArray(finalizers) && finalizers.length > 0;
 }
 
+function validateReplicationController(controller: UnstructuredObject): readonly FieldError[] {
+  const { selector, template } = objectAt(controller, "spec");
+  const isEmpty = Object.keys(objectAt(selector)).length === 0;
+  const errors: FieldError[] = isEmpty ? [required("spec.selector")] : [];
+  if (template === undefined) return [...errors, required("spec.template")];
+  if (!isEmpty) errors.push(...labelMismatch({ matchLabels: selector }, objectAt(template, "metadata", "labels")));
+  return [...errors, ...podSpecErrors(objectAt(template, "spec"), "spec.template.spec")];
+}
+
+/** An event stands beside what it is about; that of no namespace is in the default one. */
+function validateEvent({ metadata, ...event }: UnstructuredObject): readonly FieldError[] {
+  const namespace = stringAt(event, "involvedObject", "namespace");
+  const isBeside = namespace === "" ? metadata.namespace === "default" : namespace === metadata.namespace;
+  return isBeside ? [] : [invalidValue("involvedObject.namespace", namespace, "does not match event.namespace")];
+}
+
 export const coreStrategies: StrategyTable = {
   "/Pod": podStrategy,
   "/Service": serviceStrategy,
@@ -145,7 +92,7 @@ export const coreStrategies: StrategyTable = {
   },
   "/ReplicationController": {
     defaults: setReplicationControllerDefaults,
-    validate: (controller) => podSpecErrors(objectAt(controller, "spec", "template", "spec"), "spec.template.spec"),
+    validate: validateReplicationController,
     defaultPropagation: "Orphan",
   },
   "/ConfigMap": { validate: validateConfigMap },
@@ -174,6 +121,7 @@ export const coreStrategies: StrategyTable = {
     },
     validate: validateVolume,
   },
+  "/Event": { validate: validateEvent },
   "/Endpoints": { defaults: setEndpointsDefaults },
   "/LimitRange": { defaults: setLimitRangeDefaults, validate: validateLimitRange },
   "/ResourceQuota": { validate: validateQuota },

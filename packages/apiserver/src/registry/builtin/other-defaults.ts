@@ -26,7 +26,9 @@ export function setServiceDefaults(service: JsonObject): void {
       port["targetPort"] = port["port"];
   }
   const type = spec["type"];
-  if (type === "NodePort" || type === "LoadBalancer") fillDefaults(spec, { externalTrafficPolicy: "Cluster" });
+  const hasExternalIps = Array.isArray(spec["externalIPs"]) && spec["externalIPs"].length > 0;
+  if (type === "NodePort" || type === "LoadBalancer" || (type === "ClusterIP" && hasExternalIps))
+    fillDefaults(spec, { externalTrafficPolicy: "Cluster" });
   if (type === "LoadBalancer") fillDefaults(spec, { allocateLoadBalancerNodePorts: true });
   if (type !== "ExternalName") fillDefaults(spec, { internalTrafficPolicy: "Cluster" });
   ensureObject(ensureObject(service, "status"), "loadBalancer");

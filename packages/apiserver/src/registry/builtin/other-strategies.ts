@@ -5,6 +5,9 @@ import { forbidden, invalidValue } from "../field-errors.ts";
 import { objectAt, sameJson, valueAt } from "../json-fields.ts";
 import { validateAutoscaler } from "./autoscaler-validation.ts";
 import { requirementErrors, resourceAmountErrors } from "./resource-validation.ts";
+import { validateIngress, validateNetworkPolicy } from "./network-validation.ts";
+import { validateStorageClass } from "./storage-validation.ts";
+import { negativeErrors } from "./workload-validation.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
 import {
   setAutoscalerDefaults,
@@ -38,7 +41,17 @@ function validateBudget(budget: UnstructuredObject): readonly FieldError[] {
   if (spec["minAvailable"] !== undefined && spec["maxUnavailable"] !== undefined) {
     return [invalidValue("spec", "", "minAvailable and maxUnavailable cannot be both set")];
   }
-  return [];
+  return ["minAvailable", "maxUnavailable"].flatMap((field) => amountErrors(spec[field], `spec.${field}`));
+}
+
+const percentProblem =
+  "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
+
+/** A number of pods, or a share of them. */
+function amountErrors(amount: unknown, at: string): readonly FieldError[] {
+  if (typeof amount !== "string") return negativeErrors(amount, at);
+  if (!/^[0-9]+%$/.test(amount)) return [invalidValue(at, amount, percentProblem)];
+  return parseInt(amount, 10) > 100 ? [invalidValue(at, amount, "must not be greater than 100%")] : [];
 }
 
 function validateLease(lease: UnstructuredObject): readonly FieldError[] {
@@ -62,10 +75,11 @@ export const otherStrategies: StrategyTable = {
   "policy/PodDisruptionBudget": { validate: validateBudget },
   "coordination.k8s.io/Lease": { validate: validateLease },
   "discovery.k8s.io/EndpointSlice": { defaults: setEndpointSliceDefaults },
-  "networking.k8s.io/NetworkPolicy": { defaults: setNetworkPolicyDefaults },
+  "networking.k8s.io/NetworkPolicy": { defaults: setNetworkPolicyDefaults, validate: validateNetworkPolicy },
+  "networking.k8s.io/Ingress": { validate: validateIngress },
   "storage.k8s.io/StorageClass": {
     defaults: setStorageClassDefaults,
-    validate: fixed("updates to provisioner are forbidden.", "provisioner"),
+    validate: validateStorageClass,
   },
   "node.k8s.io/RuntimeClass": { validate: validateRuntimeClass },
   "storage.k8s.io/CSIStorageCapacity": { validate: validateStorageCapacity },

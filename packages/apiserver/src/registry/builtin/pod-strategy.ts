@@ -3,7 +3,7 @@
  */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { quantityNanos } from "./canonical-quantity.ts";
-import { forbidden } from "../field-errors.ts";
+import { forbidden, invalidValue } from "../field-errors.ts";
 import {
   ensureObject,
   type JsonObject,
@@ -20,6 +20,7 @@ import type { KindStrategy } from "./kind-strategy.ts";
 import { setPodDefaults } from "./pod-defaults.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 
+const deadlineRange = "must be between 0 and 2147483647, inclusive";
 const immutableMessage =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
@@ -154,6 +155,8 @@ function validate(
   const errors = [...podSpecErrors(spec, "spec")];
   if (old === undefined || context.subresource === "binding") return errors;
   const oldSpec = objectAt(old, "spec");
+  const deadline = numberAt(spec, "activeDeadlineSeconds") ?? 0;
+  if (deadline < 0) return [...errors, invalidValue("spec.activeDeadlineSeconds", deadline, deadlineRange)];
   if (!sameJson(withOldMutableFields(spec, oldSpec, context.subresource), oldSpec))
     errors.push(forbidden("spec", immutableMessage));
   return errors;

@@ -17,10 +17,11 @@ import {
 import { type JsonObject, objectAt, objectsAt, stringAt, textOf } from "../json-fields.ts";
 import { quantityNanos } from "./canonical-quantity.ts";
 import { containerFieldErrors } from "./container-field-validation.ts";
+import { fieldErrors, podFieldErrors, userErrors } from "./pod-field-validation.ts";
 import { requirementErrors } from "./resource-validation.ts";
 import { subPathErrors, volumeFileErrors } from "./volume-path-validation.ts";
 
-const restartPolicies = ["Always", "Never", "OnFailure"];
+const restartPolicies = ["Always", "OnFailure", "Never"];
 const dnsPolicies = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
 
 /** All errors of the pod spec at the path `at`. */
@@ -53,17 +54,17 @@ export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError
       errors.push(...containerErrors(container, `${at}.${field}[${index}]`, volumeNames)),
     );
   }
-  const names = [...initContainers, ...containers].map((each) => stringAt(each, "name"));
+  const names = [...containers, ...initContainers].map((each) => stringAt(each, "name"));
   errors.push(
     ...duplicates(
       (index) =>
-        index < initContainers.length
-          ? `${at}.initContainers[${index}].name`
-          : `${at}.containers[${index - initContainers.length}].name`,
+        index < containers.length
+          ? `${at}.containers[${index}].name`
+          : `${at}.initContainers[${index - containers.length}].name`,
       names,
     ),
   );
-  errors.push(...choiceErrors(spec, at));
+  errors.push(...choiceErrors(spec, at), ...podFieldErrors(spec, at));
   return errors;
 }
 
@@ -94,6 +95,7 @@ function nameErrors(named: JsonObject, at: string): readonly FieldError[] {
   const name = stringAt(named, "name");
   if (name === "") return [required(at)];
   const problem = dnsLabelProblem(name);
+  if (problem !== undefined && name.includes(".")) return [invalidValue(at, name, "must not contain dots")];
   return problem === undefined ? [] : [invalidValue(at, name, problem)];
 }
 
@@ -110,7 +112,10 @@ function containerErrors(container: JsonObject, at: string, volumes: ReadonlySet
     ...mountErrors(container, at, volumes),
     ...environmentErrors(container, at),
   );
-  errors.push(...requirementErrors(objectAt(container, "resources"), `${at}.resources`));
+  errors.push(
+    ...requirementErrors(objectAt(container, "resources"), `${at}.resources`),
+    ...userErrors(objectAt(container, "securityContext"), `${at}.securityContext`),
+  );
   return errors;
 }
 
@@ -153,8 +158,10 @@ function environmentErrors(container: JsonObject, at: string): readonly FieldErr
     if (stringAt(variable, "name") === "") return [required(`${where}.name`)];
     const source = objectAt(variable, "valueFrom");
     const reference = source["resourceFieldRef"];
-    const errors =
-      reference === undefined ? [] : containerFieldErrors(reference, `${where}.valueFrom.resourceFieldRef`);
+    const errors = [
+      ...fieldErrors(source["fieldRef"], `${where}.valueFrom.fieldRef`),
+      ...(reference === undefined ? [] : containerFieldErrors(reference, `${where}.valueFrom.resourceFieldRef`)),
+    ];
     if (stringAt(variable, "value") === "" || Object.keys(source).length === 0) return errors;
     return [...errors, invalidValue(`${where}.valueFrom`, "", "may not be specified when `value` is not empty")];
   });

@@ -72,9 +72,14 @@ function familyErrors(spec: JsonObject): readonly FieldError[] {
 function invalidAddresses(addresses: readonly string[], at: string): readonly FieldError[] {
   return addresses.flatMap((address, index) => {
     if (index > 0 || address !== "None")
-      return isIP(address) === 0 ? [invalidValue(`${at}[${index}]`, address, addressProblem)] : [];
+      return isIP(address) === 0 ? [invalidValue(`${at}[${index}]`, address, problemOf(address))] : [];
     return addresses.length > 1 ? [invalidValue(at, addresses, "'None' must be the first and only value")] : [];
   });
+}
+
+function problemOf(address: string): string {
+  const hasLeadingZeros = /^\d+(\.\d+){3}$/.test(address) && isIP(address.replaceAll(/\b0+(?=\d)/g, "")) === 4;
+  return hasLeadingZeros ? "must not have leading 0s" : addressProblem;
 }
 
 function misfits(spec: JsonObject, addresses: readonly string[], at: string): readonly FieldError[] {

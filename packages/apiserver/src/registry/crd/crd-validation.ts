@@ -205,7 +205,13 @@ function conversionErrors(conversion: CrdConversion | undefined): readonly Field
   const known = enumErrors(`${path}.strategy`, conversion.strategy ?? "", ["None", "Webhook"]);
   if (conversion.strategy === "Webhook") return [...known, ...webhookErrors(conversion, path)];
   if (conversion.webhook === undefined) return known;
-  return [...known, forbidden(`${path}.webhookClientConfig`, "should not be set when strategy is not set to Webhook")];
+  const { clientConfig, conversionReviewVersions = [] } = conversion.webhook;
+  const misplaced = "should not be set when strategy is not set to Webhook";
+  return [
+    ...known,
+    ...(clientConfig === undefined ? [] : [forbidden(`${path}.webhookClientConfig`, misplaced)]),
+    ...(conversionReviewVersions.length === 0 ? [] : [forbidden(`${path}.conversionReviewVersions`, misplaced)]),
+  ];
 }
 
 function webhookErrors({ webhook }: CrdConversion, path: string): readonly FieldError[] {

@@ -3,9 +3,10 @@
  * suite, and loaded as any user loads images.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { imageCacheFolder, writeImageArchive } from "@setpoint/cli";
 import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
@@ -85,25 +86,47 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
   };
 }
 
-/** Loads each image that is not loaded yet. */
+/** Loads each image that is not loaded yet, or was made of something else. */
 export async function loadSuiteImages(suite: Suite, signal: AbortSignal): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-suite-files-"));
   try {
-    await loadMissing(sourcesOf(suite, folder), signal);
+    await loadMissing(sourcesOf(suite, folder), join(dirname(suite.suite), "images.json"), signal);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function loadMissing(sources: Readonly<Record<string, ImageSource>>, signal: AbortSignal): Promise<void> {
-  const loaded = new LoadedImages(imageCacheFolder()).list().map(({ name }) => name);
+/** `recorded`: of what the loaded images were made. */
+async function loadMissing(
+  sources: Readonly<Record<string, ImageSource>>,
+  recorded: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = new Set(new LoadedImages(imageCacheFolder()).list().map(({ name }) => name));
+  const madeOf = readRecord(recorded);
+  const isLoaded = (name: string): boolean => names.has(name) && madeOf.get(name) === descriptionOf(sources[name]);
   const catalog = createImageCatalog([], sources);
   const store = new ImageStore({ clock: systemClock, log: silentLogger, directory: imageCacheFolder(), catalog });
-  for (const reference of Object.keys(sources).filter((name) => !loaded.includes(name))) {
+  for (const reference of Object.keys(sources).filter((name) => !isLoaded(name))) {
     const { rootDirectory, config } = await store.ensure(reference, signal);
     await load(reference, (out) => writeImageArchive({ ...config, reference, root: rootDirectory, out }));
+    madeOf.set(reference, descriptionOf(sources[reference]));
+    writeFileSync(recorded, JSON.stringify(Object.fromEntries(madeOf), undefined, 2));
     console.log(`Loaded ${reference}`);
   }
+}
+
+/** Files of a run have other paths each time. */
+function descriptionOf(source: ImageSource | undefined): string {
+  const targets = source?.files?.map(({ to }) => to) ?? [];
+  return createHash("sha256")
+    .update(JSON.stringify({ ...source, files: targets }))
+    .digest("hex");
+}
+
+function readRecord(file: string): Map<string, string> {
+  if (!existsSync(file)) return new Map();
+  return new Map(Object.entries(JSON.parse(readFileSync(file, "utf8")) as Record<string, string>));
 }
 
 async function load(reference: string, write: (out: string) => Promise<unknown>): Promise<void> {

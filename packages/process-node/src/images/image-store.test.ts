@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -52,6 +52,24 @@ test("an image is built once, and found by every process that shares the cache",
   expect(builds).toBe(1);
   expect(new Set(images.map(({ rootDirectory }) => rootDirectory)).size).toBe(1);
   expect(second.has("hello:1")).toBe(true);
+});
+
+test("an image with files of its own is laid over a closure that has devices and pipes", async () => {
+  const directory = folder();
+  const own = join(folder(), "own.txt");
+  writeFileSync(own, "own");
+  const source: ImageSource = { ...plain, files: [{ from: own, to: "/own.txt" }] };
+  const extract: ImageStoreOptions["extract"] = async (_, root) => {
+    mkdirSync(join(root, "dev"), { recursive: true });
+    writeFileSync(join(root, "made"), "");
+    execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", join(root, "dev", "pipe")]);
+  };
+  const { rootDirectory } = await store(directory, {
+    extract,
+    catalog: createImageCatalog(debianCatalogue, { "hello:2": source }),
+  }).ensure("hello:2");
+  expect(readdirSync(rootDirectory).toSorted()).toEqual(expect.arrayContaining(["dev", "made", "own.txt"]));
+  expect(readdirSync(join(rootDirectory, "dev"))).toEqual([]);
 });
 
 /** Another process that makes the same image, slowly, and tells when it has begun. */

@@ -1,6 +1,6 @@
 import { messageOf } from "@setpoint/apimachinery";
 import { createHash } from "node:crypto";
-import { cp, rm } from "node:fs/promises";
+import { cp, lstat, rm } from "node:fs/promises";
 import {
   chmodSync,
   existsSync,
@@ -55,6 +55,15 @@ const unusedMsMax = 2 * 24 * 3_600_000;
 const localPrefix = "local-";
 /** Part of every hash: raise it when the same inputs make a different root. */
 const layoutVersion = 1;
+
+/** Without devices, pipes and sockets: a container gets a /dev of its own. */
+async function copyTree(from: string, to: string): Promise<void> {
+  const filter = async (path: string): Promise<boolean> => {
+    const entry = await lstat(path);
+    return entry.isFile() || entry.isDirectory() || entry.isSymbolicLink();
+  };
+  await cp(from, to, { recursive: true, verbatimSymlinks: true, mode: copyOnWrite, filter });
+}
 
 /**
  * Images by name, as root file systems on disk. Each is built once, atomically, and shared read-only by all
@@ -155,7 +164,7 @@ export class ImageStore {
         // `cp -al` would let a write through one image reach another; copies are reflinks where the file
         // system can.
         if (closureRoot === undefined) makeEmptyRoot(directory);
-        else await cp(closureRoot, directory, { recursive: true, verbatimSymlinks: true, mode: copyOnWrite });
+        else await copyTree(closureRoot, directory);
         addLinks(directory, source.links ?? {});
         await this.#layFiles(directory, source.files ?? []);
       },

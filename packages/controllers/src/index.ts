@@ -21,4 +21,6 @@ export type { SchedulerOptions } from "./scheduler/scheduler.ts";
 export { scheduler } from "./scheduler/scheduler.ts";
 export { statefulSets } from "./stateful-set/stateful-set-controller.ts";
 export { serviceAccounts } from "./service-account/service-account-controller.ts";
+export { claimBinder } from "./volume-binder/claim-binder-controller.ts";
+export { volumePhases } from "./volume-binder/volume-phase-controller.ts";
 export { claimProtection } from "./volume-protection/claim-protection-controller.ts";

@@ -3,6 +3,7 @@ import type { Transport } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import {
   certificateSigner,
+  claimBinder,
   claimProtection,
   daemonSets,
   cronJobs,
@@ -22,6 +23,7 @@ import {
   scheduler,
   serviceAccounts,
   statefulSets,
+  volumePhases,
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
 import type { CertificateAuthority } from "@setpoint/host/certificates";
@@ -53,6 +55,8 @@ export function builtInControllers(authority: CertificateAuthority): readonly Co
     namespaces,
     serviceAccounts({ caPem: authority.certificate }),
     claimProtection,
+    claimBinder,
+    volumePhases,
     nodeLifecycle,
     resourceQuotas,
     certificateSigner({ authority }),

@@ -70,6 +70,7 @@ export async function prepareForNodes(transport: Transport, host: Host): Promise
     provisioner: "setpoint.dev/folder",
     reclaimPolicy: "Delete",
     volumeBindingMode: "WaitForFirstConsumer",
+    allowVolumeExpansion: true,
   });
   await Promise.all([
     client.apply(ClusterRole, ClusterRole({ name, rules }), options),

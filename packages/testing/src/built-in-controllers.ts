@@ -2,6 +2,7 @@
 import type { Transport } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import {
+  claimBinder,
   claimProtection,
   daemonSets,
   cronJobs,
@@ -19,6 +20,7 @@ import {
   scheduler,
   serviceAccounts,
   statefulSets,
+  volumePhases,
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
 import { InformerFactory, startManager, type ControllerDefinition } from "@setpoint/runtime";
@@ -38,6 +40,8 @@ const optional = (): readonly {
   { definition: cronJobs, resources: ["cronjobs"] },
   { definition: podDisruptionBudgets, resources: ["poddisruptionbudgets"] },
   { definition: daemonSets(), resources: ["daemonsets"] },
+  { definition: claimBinder, resources: ["persistentvolumes"] },
+  { definition: volumePhases, resources: ["persistentvolumes"] },
   { definition: horizontalPodAutoscalers(), resources: ["horizontalpodautoscalers"] },
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
   { definition: endpointMirroring, resources: ["endpoints", "endpointslices"] },

@@ -215,7 +215,8 @@ function createListAtom(schema: StructuralSchema, preserve: boolean): ListAtom {
   const { kind, keys } = listKindOf(schema);
   const keyDefaults: Record<string, unknown> = {};
   for (const key of keys) {
-    const value = items?.properties?.[key]?.default;
+    const property = items?.properties?.[key];
+    const value = property?.default ?? (isOfGo(schema) ? zeros[property?.type ?? ""] : undefined);
     if (value !== undefined) keyDefaults[key] = value;
   }
   let item: Atom | undefined;
@@ -230,6 +231,13 @@ function createListAtom(schema: StructuralSchema, preserve: boolean): ListAtom {
     },
   };
 }
+
+/** Go decodes an item without its key as one with a zero, for the validation to refuse. */
+function isOfGo(schema: StructuralSchema): boolean {
+  return schema["x-kubernetes-patch-merge-key"] !== undefined;
+}
+
+const zeros: Readonly<Record<string, unknown>> = lookupTable({ string: "", integer: 0 });
 
 function listKindOf(schema: StructuralSchema): { readonly kind: ListAtom["kind"]; readonly keys: readonly string[] } {
   const type = schema["x-kubernetes-list-type"];

@@ -138,3 +138,16 @@ test("a fault in an atomic list is named by its place", async () => {
   const refused = await apply(`${deployments}/a`, "me", deployment(["one", 2]));
   expect(refused.message).toContain('.spec.template.spec.containers[name="a"].args[1]: expected string, got');
 });
+
+test("an item without its key is refused by the validation, as upstream, and two are the same key", async () => {
+  const { apply } = await start();
+  const { spec, ...body } = deployment([]);
+  const withContainers = (...containers: readonly object[]) => ({
+    ...body,
+    spec: { ...spec, template: { ...spec.template, spec: { containers } } },
+  });
+  const one = await apply(`${deployments}/a`, "me", withContainers({ image: "i" }));
+  expect(one.message).toBe('Deployment.apps "a" is invalid: spec.template.spec.containers[0].name: Required value');
+  const two = await apply(`${deployments}/a`, "me", withContainers({ image: "i" }, { image: "j" }));
+  expect(two.message).toMatch(/\.containers: duplicate entries for key \[name=""\]$/);
+});

@@ -66,6 +66,11 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(failure(415, "UnsupportedMediaType", message));
 }
 
+/** The same of a built-in kind's PATCH, which upstream's router answers and not its decoder. */
+export function unroutedMediaType(): ApiError {
+  return new ApiError(failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {}));
+}
+
 /** A plain error of the storage or of a library, which upstream answers without a reason. */
 export function plainError(message: string): ApiError {
   return new ApiError(failure(500, "", message));

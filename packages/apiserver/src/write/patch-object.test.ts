@@ -109,3 +109,18 @@ test("a null in a map or list is the zero that Go makes of it, and owners that s
   expect(twice.body.metadata).toMatchObject({ ownerReferences: [owner] });
   expect(twice.warning).toContain("contains duplicate entries after mutating admission happens; API server dedups");
 });
+
+test("a patch of an unknown type is refused before anything is looked for, in the words of upstream's router", async () => {
+  const { host, storage, server } = startServer();
+  await bootstrap({ storage, host });
+  const transport = server.transport({ username: "admin", groups: ["system:masters"] });
+  const headers = { "content-type": "application/json" };
+  for (const path of [
+    "/api/v1/namespaces/default/configmaps/a",
+    "/apis/apps/v1/namespaces/default/deployments/a/scale",
+  ])
+    expect(await transport.send({ method: "PATCH", path, headers, body: {} })).toMatchObject({
+      status: 415,
+      object: { message: "415: Unsupported Media Type" },
+    });
+});

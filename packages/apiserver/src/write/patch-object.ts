@@ -13,7 +13,7 @@ import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
 import { checkValueBounds } from "../request/body-bounds.ts";
 import { noMap } from "../request/body-subject.ts";
 import type { ServedRequest } from "../registry/served-request.ts";
-import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
+import { badRequest, unroutedMediaType, unsupportedMediaType } from "../response/api-errors.ts";
 import { applyObject } from "./apply-object.ts";
 import { checkNamespace } from "./create-object.ts";
 import type { PatchSubject } from "../registry/invalid-patch.ts";
@@ -24,7 +24,7 @@ import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { type WriteAnswer, writeObject } from "./write.ts";
 import { parseWriteOptions, type WriteOptions } from "../request/write-options.ts";
 
-const jsonPatchType = "application/json-patch+json";
+export const jsonPatchType = "application/json-patch+json";
 const mergePatchType = "application/merge-patch+json";
 const strategicPatchType = "application/strategic-merge-patch+json";
 export const applyPatchType = "application/apply-patch+yaml";
@@ -103,7 +103,8 @@ function patchSubject(
 
 export function checkPatchType(definition: ResourceDefinition, mediaType: string): void {
   const allowed = [jsonPatchType, mergePatchType, ...(definition.custom ? [] : [strategicPatchType]), applyPatchType];
-  if (!allowed.includes(mediaType)) throw unsupportedMediaType(allowed);
+  if (allowed.includes(mediaType)) return;
+  throw definition.custom ? unsupportedMediaType(allowed) : unroutedMediaType();
 }
 
 export function checkPatchOptions({ request }: ServedRequest, options: WriteOptions, mediaType: string): void {

@@ -16,10 +16,10 @@ import { applyToScale, scaleManagers } from "../apply/scale-owners.ts";
 import type { DecodedBody } from "../request/body-decoder.ts";
 import { booleanParameter } from "../request/query-parameters.ts";
 import type { ServedRequest } from "../registry/served-request.ts";
-import { badRequest, internalError, unknownResource, unsupportedMediaType } from "../response/api-errors.ts";
+import { badRequest, internalError, unknownResource } from "../response/api-errors.ts";
 import type { MutableObject } from "../registry/mutable-object.ts";
 import { parseApplied } from "./apply-object.ts";
-import { applyPatchType, checkPatchOptions } from "./patch-object.ts";
+import { applyPatchType, checkPatchOptions, checkPatchType, jsonPatchType } from "./patch-object.ts";
 import { checkName } from "./put-object.ts";
 import { getObject } from "../read/read-objects.ts";
 import { invalidValue } from "../registry/field-errors.ts";
@@ -46,7 +46,10 @@ export async function writeScale(context: RegistryContext, served: ServedRequest
   const isPatch = attributes.verb === "patch";
   const kind = isPatch ? "PatchOptions" : "UpdateOptions";
   const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", kind);
-  if (isPatch) checkPatchOptions(served, options, body.mediaType);
+  if (isPatch) {
+    checkPatchType(definition, body.mediaType);
+    checkPatchOptions(served, options, body.mediaType);
+  }
   const owners = { specReplicasPath: paths.specReplicasPath, manager: options.fieldManager };
   const isApply = isPatch && body.mediaType === applyPatchType;
   const force = booleanParameter(request.query, "force");
@@ -94,10 +97,8 @@ function scaleOf(paths: ScalePaths, parent: UnstructuredObject, absent?: number)
 }
 
 function patchedScale(scale: Scale, { mediaType, value }: DecodedBody): unknown {
-  if (mediaType === "application/json-patch+json") return jsonPatch(scale, value);
   // A Scale has no lists, so a strategic merge of it is a merge.
-  if (mediaType.includes("merge-patch")) return mergePatch(scale, value);
-  throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json"]);
+  return mediaType === jsonPatchType ? jsonPatch(scale, value) : mergePatch(scale, value);
 }
 
 /** The Scale that a request sends, or that its patch computes. */

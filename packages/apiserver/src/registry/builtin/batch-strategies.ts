@@ -66,7 +66,7 @@ function jobSelectorErrors(job: UnstructuredObject): readonly FieldError[] {
   if (selector === undefined) errors.push(required("spec.selector"));
   else if (spec["manualSelector"] !== true && !(isJsonObject(selector) && matchesLabelSelector(selector, own)))
     errors.push(invalidValue("spec.selector", selector, "`selector` not auto-generated"));
-  return [...errors, ...labelMismatch(selector, objectAt(spec, "template", "metadata", "labels"))];
+  return [...errors, ...labelMismatch(selector, spec["template"])];
 }
 
 function jobCountErrors(spec: JsonObject): readonly FieldError[] {

@@ -19,7 +19,7 @@ import { setPodTemplateDefaults } from "./pod-defaults.ts";
 import { podStrategy } from "./pod-strategy.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 import { serviceStrategy } from "./service-strategy.ts";
-import { labelMismatch } from "./workload-validation.ts";
+import { labelMismatch, negativeErrors, restartErrors } from "./workload-validation.ts";
 import { validateClaim, validateVolume } from "./storage-validation.ts";
 import { validateConfigMap, validateSecret } from "./data-validation.ts";
 import { setReplicationControllerDefaults } from "./workload-defaults.ts";
@@ -68,12 +68,20 @@ function namespaceHasFinalizers(namespace: UnstructuredObject): boolean {
 }
 
 function validateReplicationController(controller: UnstructuredObject): readonly FieldError[] {
-  const { selector, template } = objectAt(controller, "spec");
+  const { selector, template, minReadySeconds, replicas } = objectAt(controller, "spec");
   const isEmpty = Object.keys(objectAt(selector)).length === 0;
-  const errors: FieldError[] = isEmpty ? [required("spec.selector")] : [];
+  const errors: FieldError[] = [
+    ...negativeErrors(minReadySeconds, "spec.minReadySeconds"),
+    ...(isEmpty ? [required("spec.selector")] : []),
+    ...negativeErrors(replicas, "spec.replicas"),
+  ];
   if (template === undefined) return [...errors, required("spec.template")];
-  if (!isEmpty) errors.push(...labelMismatch({ matchLabels: selector }, objectAt(template, "metadata", "labels")));
-  return [...errors, ...podSpecErrors(objectAt(template, "spec"), "spec.template.spec")];
+  return [
+    ...errors,
+    ...(isEmpty ? [] : labelMismatch({ matchLabels: selector }, template)),
+    ...podSpecErrors(objectAt(template, "spec"), "spec.template.spec"),
+    ...restartErrors(stringAt(template, "spec", "restartPolicy")),
+  ];
 }
 
 /** An event stands beside what it is about; that of no namespace is in the default one. */

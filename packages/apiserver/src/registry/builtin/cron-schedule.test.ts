@@ -16,7 +16,14 @@ test.each([
   ["1-2-3 * * * *", "too many hyphens: 1-2-3"],
   ["*/0 * * * *", "step of range should be a positive number: */0"],
   ["x * * * *", 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax'],
-  ["* * * *", 'expected exactly 5 fields, found 4: "* * * *"'],
+  ["* * * *", "expected exactly 5 fields, found 4: [* * * *]"],
+  ["  ", "expected exactly 5 fields, found 0: []"],
+  ["@every x", 'failed to parse duration @every x: time: invalid duration "x"'],
+  ["*/-1 * * * *", "negative number (-1) not allowed: -1"],
+  [
+    "99999999999999999999 * * * *",
+    'failed to parse int from 99999999999999999999: strconv.Atoi: parsing "99999999999999999999": value out of range',
+  ],
   ["@often", "unrecognized descriptor: @often"],
   ["TZ=UTC 0 0 * * *", "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"],
 ])("%s is none", (schedule, problem) => {
@@ -25,9 +32,10 @@ test.each([
 
 test("a time zone has a name of the IANA", () => {
   expect(["Europe/Berlin", "UTC", "Etc/UTC"].map(zoneProblem)).toEqual([undefined, undefined, undefined]);
-  expect(["Nowhere/Land", "+01:00"].map(zoneProblem)).toEqual([
+  expect(["Nowhere/Land", "+01:00", "europe/berlin"].map(zoneProblem)).toEqual([
     "unknown time zone Nowhere/Land",
     "unknown time zone +01:00",
+    "unknown time zone europe/berlin",
   ]);
-  expect(zoneProblem("Local")).toContain("must be an explicit time zone");
+  expect(zoneProblem("Local")).toContain("timeZone must be an explicit time zone");
 });

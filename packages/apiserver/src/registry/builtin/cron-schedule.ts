@@ -19,15 +19,17 @@ const fields: readonly Bounds[] = [
 const descriptors: ReadonlySet<string> = new Set(
   "@yearly @annually @monthly @weekly @daily @midnight @hourly".split(" "),
 );
+const every = "@every ";
+const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const zoneInSchedule = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
 
 /** What is wrong with a schedule, in the library's words. */
 export function scheduleProblem(schedule: string): string | undefined {
   if (schedule.includes("TZ")) return zoneInSchedule;
   if (schedule.startsWith("@")) return descriptorProblem(schedule);
-  const parts = schedule.trim().split(/\s+/);
+  const parts = schedule.split(/\s+/).filter((part) => part !== "");
   if (parts.length !== fields.length)
-    return `expected exactly ${fields.length} fields, found ${parts.length}: ${JSON.stringify(schedule)}`;
+    return `expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(" ")}]`;
   for (const [at, bounds] of fields.entries()) {
     const problem = fieldProblem(parts[at] ?? "", bounds);
     if (problem !== undefined) return problem;
@@ -36,8 +38,11 @@ export function scheduleProblem(schedule: string): string | undefined {
 }
 
 function descriptorProblem(schedule: string): string | undefined {
-  if (descriptors.has(schedule) || /^@every \S+/.test(schedule)) return undefined;
-  return `unrecognized descriptor: ${schedule}`;
+  if (descriptors.has(schedule)) return undefined;
+  if (!schedule.startsWith(every)) return `unrecognized descriptor: ${schedule}`;
+  const duration = schedule.slice(every.length);
+  if (goDuration.test(duration)) return undefined;
+  return `failed to parse duration ${schedule}: time: invalid duration ${JSON.stringify(duration)}`;
 }
 
 function fieldProblem(text: string, bounds: Bounds): string | undefined {
@@ -72,25 +77,30 @@ function limitsProblem(first: number, last: number, { min, max }: Bounds, range:
 function numberOf(text: string, { names, min }: Bounds): number | undefined {
   const named = names.indexOf(text.toLowerCase());
   if (named !== -1) return named + min;
-  return /^\+?\d+$/.test(text) ? Number(text) : undefined;
+  return isWhole(text) && Number(text) < 2 ** 63 ? Number(text) : undefined;
+}
+
+function isWhole(text: string): boolean {
+  return /^\+?\d+$/.test(text);
 }
 
 function notNumber(text: string): string {
-  const quoted = JSON.stringify(text);
-  return `failed to parse int from ${text}: strconv.Atoi: parsing ${quoted}: invalid syntax`;
+  if (/^-\d+$/.test(text)) return `negative number (${Number(text)}) not allowed: ${text}`;
+  const why = isWhole(text) ? "value out of range" : "invalid syntax";
+  return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: ${why}`;
 }
 
 /** What is wrong with a time zone; the names are those of the IANA. */
 export function zoneProblem(zone: string): string | undefined {
-  if (zone === "") return "must be nil or non-empty string";
+  if (zone === "") return "timeZone must be nil or non-empty string";
   if (zone.toLowerCase() === "local")
-    return "must be an explicit time zone as defined in https://www.iana.org/time-zones";
+    return "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
   return isZone(zone) ? undefined : `unknown time zone ${zone}`;
 }
 
 function isZone(zone: string): boolean {
-  // Offsets such as `+01:00` are no names.
-  if (!/^[A-Za-z]/.test(zone)) return false;
+  // Offsets such as `+01:00` are no names; upstream's names have their capitals.
+  if (!/^[A-Z]/.test(zone)) return false;
   try {
     new Intl.DateTimeFormat("en-US", { timeZone: zone });
     return true;

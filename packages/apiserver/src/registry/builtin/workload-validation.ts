@@ -1,7 +1,7 @@
 /** What Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs share: selectors, templates, counts. */
 import { type FieldError, matchesLabelSelector, type UnstructuredObject } from "@setpoint/apimachinery";
 import { immutableDetail, invalidValue, notSupported, required } from "../field-errors.ts";
-import { isJsonObject, type JsonObject, objectAt, sameJson, stringAt, valueAt } from "../json-fields.ts";
+import { isJsonObject, objectAt, sameJson, stringAt, valueAt } from "../json-fields.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 
 /** A selector that fits the template, a valid pod, a sensible number of replicas. */
@@ -10,7 +10,7 @@ export function workloadErrors(workload: UnstructuredObject): readonly FieldErro
   const template = objectAt(workload, "spec", "template");
   return [
     ...selectorValueErrors(workload.kind, valueAt(workload, "spec", "selector")),
-    ...labelMismatch(valueAt(workload, "spec", "selector"), objectAt(template, "metadata", "labels")),
+    ...labelMismatch(valueAt(workload, "spec", "selector"), template),
     // As upstream: the template of a StatefulSet mounts claims that only its pods have, so its pods are
     // judged.
     ...(isStatefulSet ? [] : podSpecErrors(objectAt(template, "spec"), "spec.template.spec")),
@@ -30,14 +30,16 @@ function selectorValueErrors(kind: string, selector: unknown): readonly FieldErr
 }
 
 /** An empty selector is refused elsewhere; none selects nothing. */
-export function labelMismatch(selector: unknown, labels: JsonObject): readonly FieldError[] {
+export function labelMismatch(selector: unknown, template: unknown): readonly FieldError[] {
+  const labels = objectAt(template, "metadata", "labels");
   const isEmpty = isJsonObject(selector) && Object.keys(selector).length === 0;
   const selects = isJsonObject(selector) && matchesLabelSelector(selector, labels as Record<string, string>);
   if (isEmpty || selects) return [];
-  return [invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")];
+  const shown = Object.keys(labels).length === 0 ? null : labels;
+  return [invalidValue("spec.template.metadata.labels", shown, "`selector` does not match template `labels`")];
 }
 
-function restartErrors(policy: string): readonly FieldError[] {
+export function restartErrors(policy: string): readonly FieldError[] {
   if (policy === "" || policy === "Always") return [];
   return [notSupported("spec.template.spec.restartPolicy", policy, ["Always"])];
 }

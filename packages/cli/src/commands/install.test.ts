@@ -63,6 +63,16 @@ test("install repeated with another image waits for the pod with that image", as
   expect(code).toBe(0);
 });
 
+test("install of the image from before, after one that no node has, waits for a pod of the image asked for", async () => {
+  const wrong = "registry.example.com/etcd-operator:2";
+  const waiting = { reason: "ErrImagePull", message: "no such image" };
+  const [refused] = await Promise.all([install("--image", wrong), reportContainer(wrong, { waiting }, false)]);
+  expect(refused.err).toContain(`The nodes have no image "${wrong}"`);
+  const { code, err } = await install("--image", "registry.example.com/etcd-operator:1");
+  expect(err).not.toContain("Cannot");
+  expect(code).toBe(0);
+});
+
 test("install gives up after --timeout and says what the pod waits for", async () => {
   await client.delete(Deployment, { namespace, name }, { propagationPolicy: "Foreground" });
   while ((await client.listAll(Pod, { namespace })).items.length > 0) await sleep(host.clock, 20);

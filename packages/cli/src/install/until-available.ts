@@ -58,14 +58,23 @@ interface Waiting {
   readonly message: string;
 }
 
-/** Of the newest pod, because older ones may be those of the version before. */
+/**
+ * Of the newest pod that has the images asked for. Others are those of the version before, which may be the one
+ * whose image was wrong.
+ */
 async function newestWaiting(client: Client, namespace: string, { spec }: Deployment): Promise<Waiting | undefined> {
   const labels = Object.entries(spec?.selector.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
   const { items } = await client.listAll(Pod, { namespace, labelSelector: labels.join(",") });
   const madeAt = (pod: Pod): string => pod.metadata.creationTimestamp ?? "";
-  const newest = items.toSorted((a, b) => (madeAt(a) < madeAt(b) ? 1 : -1))[0];
+  const wanted = imagesOf(spec?.template.spec);
+  const current = items.filter((pod) => imagesOf(pod.spec) === wanted);
+  const newest = current.toSorted((a, b) => (madeAt(a) < madeAt(b) ? 1 : -1))[0];
   if (newest === undefined) return undefined;
   return { pod: `${namespace}/${newest.metadata.name}`, ...reasonOf(newest) };
+}
+
+function imagesOf(spec: Pod["spec"]): string {
+  return (spec?.containers ?? []).map(({ image }) => image).join(" ");
 }
 
 function reasonOf({ status = {} }: Pod): { readonly reason: string; readonly message: string } {

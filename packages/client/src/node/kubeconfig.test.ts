@@ -1,14 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@setpoint/host/system";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { resolveConnection } from "./connect.ts";
 import { execCredential } from "./exec-credential.ts";
 import { loadKubeconfig, parseKubeconfig, selectContext, writeKubeconfig } from "./kubeconfig.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "setpoint-kubeconfig-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "setpoint-kubeconfig-")));
+const folderBefore = process.cwd();
+process.chdir(folder);
+afterAll(() => {
+  process.chdir(folderBefore);
+  rmSync(folder, { recursive: true });
+});
 
 function file(name: string, text: string): string {
   const path = join(folder, name);
@@ -118,6 +123,15 @@ describe("24 2.7: a bad KUBECONFIG is named, with what is wrong and what to do",
   test("no KUBECONFIG and no ~/.kube/config", () => {
     expect(refusalOf({})).toBe(
       `Cannot find a cluster: "/nowhere/.kube/config" does not exist and KUBECONFIG is not set; ${useOther}, or start a cluster with "setpoint up"`,
+    );
+  });
+
+  test("no KUBECONFIG, in a folder with a cluster of its own", () => {
+    mkdirSync(join(folder, ".setpoint"));
+    onTestFinished(() => rmSync(join(folder, ".setpoint"), { recursive: true }));
+    const path = file(".setpoint/kubeconfig", "");
+    expect(refusalOf({})).toContain(
+      `for the cluster that "setpoint up" starts in this folder, run: export KUBECONFIG="${path}"`,
     );
   });
 

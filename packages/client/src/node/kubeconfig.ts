@@ -241,13 +241,21 @@ export function selectContext(config: Kubeconfig, context: string | undefined): 
   return { name, namespace: chosen.namespace, cluster, user: user ?? {} };
 }
 
+/** A person who has started a cluster in another terminal has not yet named its kubeconfig in this one. */
+function ownClusterHere(): string | undefined {
+  const path = resolve(".setpoint", "kubeconfig");
+  return lazyModules.fs().existsSync(path)
+    ? `for the cluster that "setpoint up" starts in this folder, run: export KUBECONFIG="${path}"`
+    : undefined;
+}
+
 function whyNone({ missing }: Kubeconfig): string {
   if (missing === undefined) return `there is no kubeconfig; ${useOther}`;
   const paths = missing.paths.map((path) => `"${path}"`).join(" and ");
   const verb = missing.paths.length === 1 ? "does" : "do";
   return missing.isFromEnvironment
     ? `KUBECONFIG names ${paths}, which ${verb} not exist; correct it, or unset it to use ~/.kube/config`
-    : `${paths} does not exist and KUBECONFIG is not set; ${useOther}, or start a cluster with "setpoint up"`;
+    : `${paths} does not exist and KUBECONFIG is not set; ${ownClusterHere() ?? `${useOther}, or start a cluster with "setpoint up"`}`;
 }
 
 export function kubeconfigError(message: string, cause?: unknown): SetpointError {

@@ -16,7 +16,7 @@ const allocator = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "65536", MALL
 
 if (Number(process.versions.node.split(".")[0]) < nodeMajorMin) {
   process.stderr.write(
-    `Cannot run setpoint with Node ${process.version}: it needs Node ${nodeMajorMin} or newer; install it from https://nodejs.org.\n`,
+    `Cannot run setpoint with Node ${process.version}: it needs Node ${nodeMajorMin} or newer; install it from https://nodejs.org, or for this folder with "npm install node@26".\n`,
   );
   process.exit(1);
 }

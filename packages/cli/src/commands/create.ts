@@ -4,6 +4,7 @@ import { SetpointError } from "@setpoint/apimachinery";
 import { usageError, type Command } from "../command.ts";
 import { createProject } from "../create/create-project.ts";
 import { parseOperatorName } from "../create/operator-words.ts";
+import { ownOrigin } from "../create/own-package.ts";
 
 /** `setpoint create operator`: a project whose start and test work at once. */
 export const create: Command = {
@@ -28,7 +29,17 @@ export const create: Command = {
     const paths = createProject(words, directory);
     const shown = relative(process.cwd(), directory) || ".";
     output.out(`Created the operator "${name}" in ${shown}:\n${paths.map((path) => `  ${path}\n`).join("")}`);
-    output.out(`Next: cd ${shown}, then npm test, and npm start with a cluster (setpoint up is one).\n`);
+    output.out(nextSteps(shown));
     return 0;
   },
 };
+
+function nextSteps(folder: string): string {
+  // A project of a checkout has the checkout's packages.
+  const install = ownOrigin() === "package" ? "npm install, " : "";
+  return [
+    `Next: cd ${folder}, ${install}then npm test`,
+    'With a cluster, such as "npx setpoint up" in another terminal: export KUBECONFIG=.setpoint/kubeconfig, then npm start',
+    "",
+  ].join("\n");
+}

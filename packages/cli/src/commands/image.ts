@@ -56,7 +56,7 @@ async function load({ argument, name, replacesCatalogue }: ImageCall, output: Ou
   const chosen = parseImage(name, "name");
   const loading = loadImages({ ...options, ...(chosen === undefined ? {} : { name: chosen }) });
   const loaded = await withSlowStep(output, `unpacking and verifying ${path}`, loading);
-  for (const each of loaded) output.out(`Loaded ${each.name}, ${each.id}\n`);
+  for (const each of loaded) output.out(`Loaded ${each.name}, ${each.manifestDigest ?? each.id}\n`);
   return 0;
 }
 

@@ -49,6 +49,7 @@ test("the test and the type check of a new project pass at once", { timeout: 120
   const { code, out } = await setpoint("create", "operator", "ice-cream", "--directory", directory);
   expect(code).toBe(0);
   expect(out).toContain("  src/ice-cream.test.ts\n");
+  expect(out).toContain(`then npm test\nWith a cluster, `);
   expect(
     readdirSync(directory, { recursive: true, withFileTypes: true }).filter((each) => each.isFile()).length,
   ).toBeLessThanOrEqual(12);
@@ -61,7 +62,10 @@ test("the test and the type check of a new project pass at once", { timeout: 120
 });
 
 test.each([
-  ["of a new project", "setpoint needs Node 24 or newer; install it from https://nodejs.org."],
+  [
+    "of a new project",
+    'setpoint needs Node 24 or newer; install it from https://nodejs.org, or for this folder with "npm install node@26".',
+  ],
   ["of the checkout", 'they need Node 24 or newer; "npx vitest" uses that of node_modules.'],
 ])("vitest %s says in one sentence that its Node is too old", async (where, advice) => {
   const directory = join(folder, "older-node");

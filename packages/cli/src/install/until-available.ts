@@ -59,8 +59,8 @@ interface Waiting {
 }
 
 /**
- * Of the newest pod that has the images asked for. Others are those of the version before, which may be the one
- * whose image was wrong.
+ * Of the newest pod that has the images asked for. Others are those of the version before, which may be the
+ * one whose image was wrong.
  */
 async function newestWaiting(client: Client, namespace: string, { spec }: Deployment): Promise<Waiting | undefined> {
   const labels = Object.entries(spec?.selector.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
@@ -73,7 +73,7 @@ async function newestWaiting(client: Client, namespace: string, { spec }: Deploy
   return { pod: `${namespace}/${newest.metadata.name}`, ...reasonOf(newest) };
 }
 
-function imagesOf(spec: Pod["spec"]): string {
+function imagesOf(spec: Pod["spec"] | undefined): string {
   return (spec?.containers ?? []).map(({ image }) => image).join(" ");
 }
 

@@ -6,8 +6,12 @@ import { loadOperator } from "../load-operator.ts";
 import { readObjects } from "../plan/given-objects.ts";
 import { changedObjects, planText } from "../plan/plan-text.ts";
 import { runPlan } from "../plan/run-plan.ts";
+import { findReleaseOperator } from "../release/release-operators.ts";
 import { withSlowStep } from "../slow-steps.ts";
 
+/** In a cluster the manifests of the operator set it. */
+const imageVariable = "SETPOINT_OPERATOR_IMAGE";
+const unknownImage = "IMAGE";
 const timeoutSecondsDefault = 60;
 const timeoutSecondsMax = 3_600;
 
@@ -32,6 +36,8 @@ export const plan: Command = {
     refuseMore("plan an operator", positionals, 1);
     const seconds = parseNumber("timeout", values.timeout, timeoutSecondsDefault, timeoutSecondsMax);
     const given = readObjects(values.filename ?? []);
+    // Operators of data services read it when they are loaded. What runs it is pretended, and no pod starts.
+    process.env[imageVariable] ??= findReleaseOperator(positionals[0] ?? "")?.image ?? unknownImage;
     const operator = await loadOperator(positionals[0], "plan");
     const host = systemHost({ write: (line) => (values.verbose === true ? output.err(line) : undefined) });
     const { kubeconfig, context, namespace } = values;

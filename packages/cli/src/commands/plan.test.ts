@@ -1,0 +1,33 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startControlPlane } from "@setpoint/controlplane";
+import { silentLogger } from "@setpoint/host";
+import { systemHost } from "@setpoint/host/system";
+import { afterAll, expect, test } from "vitest";
+import { ownFolder } from "../own-folder.fixture.ts";
+import { setpoint } from "../setpoint.fixture.ts";
+
+const plane = await startControlPlane({ host: { ...systemHost(), log: silentLogger }, https: {}, controllers: true });
+afterAll(() => plane[Symbol.asyncDispose]());
+const folder = ownFolder("plan-command");
+const kubeconfig = join(folder, "kubeconfig");
+writeFileSync(kubeconfig, plane.kubeconfig(), { mode: 0o600 });
+
+test("a plan at a desk is that of an operator that knows its image", async () => {
+  const file = join(folder, "restore.yaml");
+  writeFileSync(
+    file,
+    `apiVersion: data.setpoint.dev/v1
+kind: Restore
+metadata: { name: back }
+spec:
+  instance: { apiGroup: etcd.setpoint.dev, kind: EtcdCluster, name: orders }
+  source: { stored: { store: vault, object: etcdcluster/default/orders/uid/uid } }
+  newInstance: { name: copy, spec: { size: 1, version: 3.5.16, volumeClaimTemplate: { resources: { requests: { storage: 1Gi } } } } }
+`,
+  );
+  const { code, out } = await setpoint("plan", "etcd", "-f", file, "--kubeconfig", kubeconfig);
+  expect(out).toContain(String.raw`status.message: "BackupStore \"vault\" does not exist"`);
+  expect(out).not.toContain("SETPOINT_OPERATOR_IMAGE");
+  expect(code).toBe(2);
+});

@@ -1,8 +1,8 @@
 /** `setpoint connect`: a Service of any cluster on this machine's loopback, by a forwarded port. */
 import { parseArgs } from "node:util";
 import { Service } from "@setpoint/api";
-import { messageOf, SetpointError } from "@setpoint/apimachinery";
-import { createClient } from "@setpoint/client";
+import { isNotFound, messageOf, SetpointError } from "@setpoint/apimachinery";
+import { type Client, createClient } from "@setpoint/client";
 import {
   connect as openTransport,
   forwardConnections,
@@ -23,7 +23,7 @@ import {
 import { connectedText } from "../connect/connect-text.ts";
 import { certificateNames } from "../connect/server-certificate.ts";
 import { ServiceConnection, type ServiceConnectionOptions } from "../connect/service-connection.ts";
-import { portsToConnect, type ServicePort, type Target } from "../connect/service-target.ts";
+import { portsToConnect, type ServicePort, serviceUnreachable, type Target } from "../connect/service-target.ts";
 
 const portMax = 65_535;
 const readyPollMs = 1_000;
@@ -53,7 +53,7 @@ export const connect: Command = {
     const namespace = values.namespace === undefined ? current : parseNamespace("namespace", values.namespace);
     await using transport = openTransport(where);
     const client = createClient(transport, host);
-    const found = await client.get(Service, { name: service, namespace });
+    const found = await findService(client, service, namespace);
     const ports = portsToConnect(found, port);
     if (localPort !== undefined && localPort !== 0 && ports.length > 1)
       throw new SetpointError(
@@ -85,6 +85,22 @@ function parseService(text: string | undefined): { readonly service: string; rea
   );
 }
 
+async function findService(client: Client, name: string, namespace: string): Promise<Service> {
+  try {
+    return await client.get(Service, { name, namespace });
+  } catch (cause) {
+    if (!isNotFound(cause)) throw cause;
+    const what = `Cannot connect to Service "${name}": namespace "${namespace}" has none of this name`;
+    throw new SetpointError(
+      serviceUnreachable,
+      `${what}; "kubectl get services -A" shows all, -n NAMESPACE names another`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
 /** Listens, and prints what to type. */
 async function forward(
   options: ServiceConnectionOptions,
@@ -98,6 +114,8 @@ async function forward(
   const onError = (error: unknown): void => say(messageOf(error));
   const listening = { open: (signal: AbortSignal) => connection.open(signal), onError };
   const forwarded = await listen(localPort, port, listening);
+  if (localPort === undefined && forwarded.localPort !== port.port)
+    say(`Port ${port.port} of this machine is taken: port ${forwarded.localPort} is used instead`);
   const names = await connection.open(stop).then(
     (stream) => certificateNames(stream.once("error", onError), `${service}.${namespace}.svc`),
     (error: unknown) => void say(messageOf(error)),

@@ -7,6 +7,8 @@ export interface Claimer {
   readonly kind: KindRef;
   readonly object: Stored<KubeObject>;
   readonly selector: LabelSelectorObject | undefined;
+  /** Children have it from their adoption to their release. */
+  readonly finalizer?: string;
 }
 
 /**
@@ -56,7 +58,7 @@ function isOrphan({ metadata }: Stored<KubeObject>): boolean {
 /** A patch that the server refuses, because another owner was faster, is no failure of this run. */
 async function adopt<T extends KubeObject>(
   orphan: Stored<T>,
-  { kind, object }: Claimer,
+  { kind, object, finalizer }: Claimer,
   context: ReconcileContext,
 ): Promise<readonly Stored<T>[]> {
   const { name, uid } = object.metadata;
@@ -69,17 +71,23 @@ async function adopt<T extends KubeObject>(
     blockOwnerDeletion: true,
   };
   const ownerReferences = [...(orphan.metadata.ownerReferences ?? []), owner];
-  const result = await outcome(context.patch(orphan, { metadata: { ownerReferences } }, { unchanged: true }));
+  const { finalizers = [] } = orphan.metadata;
+  const isMissing = finalizer !== undefined && !finalizers.includes(finalizer);
+  const metadata = { ownerReferences, ...(isMissing ? { finalizers: [...finalizers, finalizer] } : {}) };
+  const result = await outcome(context.patch(orphan, { metadata }, { unchanged: true }));
   if (result.kind === "unknown") throw result.error;
   return result.kind === "done" ? [result.object] : [];
 }
 
 async function release<T extends KubeObject>(
   child: Stored<T>,
-  { object }: Claimer,
+  { object, finalizer }: Claimer,
   context: ReconcileContext,
 ): Promise<void> {
   if (child.metadata.deletionTimestamp !== undefined) return;
   const ownerReferences = child.metadata.ownerReferences?.filter(({ uid }) => uid !== object.metadata.uid) ?? [];
-  await outcome(context.patch(child, { metadata: { ownerReferences } }, { unchanged: true }));
+  const { finalizers = [] } = child.metadata;
+  const isHeld = finalizer !== undefined && finalizers.includes(finalizer);
+  const left = isHeld ? { finalizers: finalizers.filter((each) => each !== finalizer) } : {};
+  await outcome(context.patch(child, { metadata: { ownerReferences, ...left } }, { unchanged: true }));
 }

@@ -1,8 +1,9 @@
 /** What is explored of Kubernetes' own controllers. Only tests import this. */
-import { ConfigMap, Deployment, Job, Namespace, PodDisruptionBudget, Service } from "@setpoint/api";
+import { ConfigMap, CronJob, Deployment, Job, Namespace, PodDisruptionBudget, Service } from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
 import {
   claimProtection,
+  cronJobs,
   deployments,
   endpoints,
   jobOrphans,
@@ -92,6 +93,24 @@ export const worlds: readonly StoryInit[] = [
     }),
   ),
   story(
+    "a CronJob makes a Job, is suspended, and is deleted",
+    CronJob({
+      name: "night",
+      spec: {
+        schedule: "* * * * *",
+        concurrencyPolicy: "Forbid",
+        jobTemplate: {
+          spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1" }] } } },
+        },
+      },
+    }),
+    happens("a minute begins", (world) =>
+      world.until("a Job is there", async () => (await world.list(Job)).length === 1, { within: 600_000 }),
+    ),
+    patch(CronJob, "night", { spec: { suspend: true } }),
+    remove(CronJob, "night"),
+  ),
+  story(
     "a namespace is terminated with its contents",
     Namespace({ name: "team" }),
     { ...web, metadata: { ...web.metadata, namespace: "team" } },
@@ -122,6 +141,7 @@ function builtInControllers(): Operator {
     endpoints,
     podDisruptionBudgets,
     jobs,
+    cronJobs,
     jobOrphans,
     scheduler(),
     namespaces,

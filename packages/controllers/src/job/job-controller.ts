@@ -2,7 +2,9 @@ import { Job, Pod } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
 import { randomSuffix } from "@setpoint/host";
 import {
+  anyOf,
   controller,
+  generationChanged,
   outcome,
   requeueAfter,
   type ControllerDefinition,
@@ -10,6 +12,7 @@ import {
   type Result,
 } from "@setpoint/runtime";
 import { claimChildren, watchingOrphans } from "../claim-children.ts";
+import { isFinished } from "../pod-state.ts";
 import { jobPod, trackingFinalizer } from "./job-pod.ts";
 import { finishedAt, jobStatus, statusEvents } from "./job-status.ts";
 import { type JobPlan, planJob } from "./plan.ts";
@@ -26,10 +29,14 @@ export const jobs: ControllerDefinition = controller(Job, {
   owns: [Pod],
   watches: [watchingOrphans(Pod, Job)],
   reconcileDeleting: true,
+  // Another controller may end the Job: its time after the end begins then.
+  predicate: anyOf(generationChanged(), (old: Stored<Job>, next: Stored<Job>) => finishedAt(old) !== finishedAt(next)),
   async reconcile(job, context) {
-    if ((job.spec?.managedBy ?? ownName) !== ownName) return undefined;
-    const pods = await podsOf(job, context);
     const finished = finishedAt(job);
+    const isOwn = (job.spec?.managedBy ?? ownName) === ownName;
+    // The time after the end is not part of what another controller manages.
+    if (!isOwn) return finished === undefined ? undefined : afterEnd(job, finished, [], context);
+    const pods = await podsOf(job, context);
     if (finished !== undefined) return afterEnd(job, finished, pods, context);
     return runJob(seeJob(job, pods, context.host.clock.now()), pods, context);
   },
@@ -37,7 +44,9 @@ export const jobs: ControllerDefinition = controller(Job, {
 
 function podsOf(job: Stored<Job>, context: ReconcileContext): Promise<readonly Stored<Pod>[]> | readonly Stored<Pod>[] {
   if (job.metadata.deletionTimestamp !== undefined) return context.children.list(Pod);
-  return claimChildren(Pod, { kind: Job, object: job, selector: job.spec?.selector }, context);
+  const claimer = { kind: Job, object: job, selector: job.spec?.selector, finalizer: trackingFinalizer };
+  // One that has ended may be counted already: adopted, it would be counted again.
+  return claimChildren(Pod, claimer, context, (pod) => !isFinished(pod));
 }
 
 /**

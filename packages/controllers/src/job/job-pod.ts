@@ -6,6 +6,7 @@ import type { Stored } from "@setpoint/client";
 export const trackingFinalizer = "batch.kubernetes.io/job-tracking";
 const indexKey = "batch.kubernetes.io/job-completion-index";
 const failureCountKey = "batch.kubernetes.io/job-index-failure-count";
+const podNameMax = 63;
 const indexVariable = "JOB_COMPLETION_INDEX";
 
 /** What a pod is for. */
@@ -23,9 +24,9 @@ export function jobPod(job: Stored<Job>, { suffix, index, failuresBefore }: PodP
   if (spec === undefined) throw new Error(`Job "${job.metadata.name}" has a template without a spec`);
   const indexText = index === undefined ? {} : { [indexKey]: String(index) };
   const failures = failuresBefore === undefined ? {} : { [failureCountKey]: String(failuresBefore) };
-  const base = index === undefined ? job.metadata.name : `${job.metadata.name}-${index}`;
+  const tail = index === undefined ? `-${suffix}` : `-${index}-${suffix}`;
   return Pod({
-    name: `${base.slice(0, 57)}-${suffix}`,
+    name: `${job.metadata.name.slice(0, podNameMax - tail.length)}${tail}`,
     namespace: job.metadata.namespace ?? "",
     labels: { ...metadata.labels, ...indexText },
     annotations: { ...metadata.annotations, ...indexText, ...failures },

@@ -17,7 +17,7 @@ export function jobStatus(seen: SeenJob, plan: JobPlan, created: number): JobSta
   const now = timeOf(nowMs);
   const removed = new Set([...plan.drop, ...plan.stop].map(({ uid }) => uid));
   const active = pods.filter((pod) => isActive(pod) && !removed.has(pod.uid));
-  const terminating = pods.filter((pod) => pod.outcome !== "succeeded" && pod.terminating).length + removed.size;
+  const terminating = pods.filter(({ terminating: is }) => is).length + removed.size;
   const startTime = startOf(job, now);
   const isComplete = plan.isFinished && plan.end?.outcome === "succeeded";
   return {

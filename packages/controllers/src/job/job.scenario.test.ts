@@ -80,6 +80,43 @@ test("a suspended Job has no pods, and starts again when it is resumed", async (
   await world.until("the Job is complete", () => hasCondition(world, "Complete"));
 });
 
+test("a pod that a Job adopts is counted like its own", async () => {
+  await using world = await simulate({ seed: 7, models: [shortProgram()] });
+  await world.apply(work({}));
+  await world.until("the pod is there", async () => (await world.list(Pod)).length === 1);
+  const [pod] = await world.list(Pod);
+  const name = pod?.metadata.name ?? "";
+  await world.patch(Pod, name, { metadata: { ownerReferences: null, finalizers: null } });
+  await world.until("the Job is complete", () => hasCondition(world, "Complete"));
+  expect((await world.list(Pod)).map(({ metadata }) => metadata.name)).toEqual([name]);
+  expect((await world.get(Job, "pi")).status).toMatchObject({ succeeded: 1 });
+});
+
+test("a finished Job of another controller goes when its time after the end is over", async () => {
+  await using world = await simulate({ seed: 8 });
+  await world.apply(work({ managedBy: "example.com/queue", ttlSecondsAfterFinished: 20 }));
+  const lastTransitionTime = new Date(world.host.clock.now()).toISOString();
+  const conditions = ["SuccessCriteriaMet", "Complete"].map((type) => ({ type, status: "True", lastTransitionTime }));
+  const ended = { startTime: lastTransitionTime, completionTime: lastTransitionTime, conditions };
+  await world.wait(
+    world.client.patch(Job, { name: "pi", namespace: "default" }, { status: ended }, { subresource: "status" }),
+  );
+  await world.until("the Job is gone", () => world.get(Job, "pi").then(() => false, isNotFound));
+});
+
+test("a resumed Job starts at once, while its former pods still end", async () => {
+  await using world = await simulate({ seed: 9, models: [shortProgram()] });
+  await world.apply(work({ completions: 2, parallelism: 2 }));
+  await world.until("the pods are there", async () => (await world.list(Pod)).length === 2);
+  const hold = { metadata: { finalizers: ["test.setpoint.dev/hold"] } };
+  for (const { metadata } of await world.list(Pod)) await world.patch(Pod, metadata.name ?? "", hold);
+  await world.patch(Job, "pi", { spec: { suspend: true } });
+  await world.until("the Job is suspended", () => hasCondition(world, "Suspended"));
+  await world.patch(Job, "pi", { spec: { suspend: false } });
+  await world.run(5_000);
+  expect((await world.list(Pod)).length).toBe(4);
+});
+
 test("a Job goes with its pods when its time after the end is over", async () => {
   await using world = await simulate({ seed: 5, models: [shortProgram()] });
   await world.apply(work({ ttlSecondsAfterFinished: 20 }));

@@ -129,7 +129,9 @@ function failuresOf(failures: readonly SeenJobPod[]): number {
  * How long until the next pod may start: 10 s after a first failure, twice as long after each further one.
  */
 function backOffMs(pods: readonly SeenJobPod[], nowMs: number): number {
-  const ended = pods.filter(({ outcome }) => outcome !== undefined).toSorted((a, b) => b.endedMs - a.endedMs);
+  const ended = pods
+    .filter(({ outcome, dropped }) => outcome !== undefined && !dropped)
+    .toSorted((a, b) => b.endedMs - a.endedMs);
   const lastSuccess = ended.findIndex(({ outcome }) => outcome === "succeeded");
   const failures = lastSuccess === -1 ? ended.length : lastSuccess;
   const [newest] = ended;

@@ -99,8 +99,12 @@ export const worlds: readonly StoryInit[] = [
       spec: {
         schedule: "* * * * *",
         concurrencyPolicy: "Forbid",
+        // Suspended: pods of a Job that somebody deletes without a policy stay, as upstream's.
         jobTemplate: {
-          spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1" }] } } },
+          spec: {
+            suspend: true,
+            template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1" }] } },
+          },
         },
       },
     }),

@@ -71,9 +71,10 @@ test("a budget counts the scale that is wanted, not the pods that are there", as
 
 test("a budget for pods of a kind without scale allows nothing, and names the kind", async () => {
   await using world = await simulate({ seed: 3 });
-  await world.apply(
-    Job({ name: "batch", namespace, spec: { template: { spec: { ...template.spec, restartPolicy: "Never" } } } }),
-  );
+  const spec = { ...template.spec, restartPolicy: "Never" } as const;
+  // Managed by another controller: ours would release a pod that has not its labels.
+  const managedBy = "example.com/queue";
+  await world.apply(Job({ name: "batch", namespace, spec: { managedBy, template: { spec } } }));
   const { uid } = (await world.get(Job, "batch")).metadata;
   const ownerReferences = [{ apiVersion: "batch/v1", kind: "Job", name: "batch", uid, controller: true }];
   await world.apply(Pod({ name: "web", namespace, labels, ownerReferences, spec: template.spec }));

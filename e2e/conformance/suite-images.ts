@@ -27,8 +27,12 @@ const path = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 /** Programs that busybox has and Debian's coreutils have not. */
 const applets = ["wget", "nslookup", "nc", "httpd", "ping", "ip", "vi", "telnet", "hostname", "ps", "top", "netstat"];
 const shell: ImageSource = {
-  closure: closure("busybox-static", "bash", "dash", "coreutils", "grep", "sed", "util-linux"),
-  links: Object.fromEntries(applets.map((name) => [`/usr/local/bin/${name}`, "/bin/busybox"])),
+  closure: closure("busybox-static", "bash", "coreutils", "grep", "sed", "util-linux"),
+  // The suite's scripts need a shell with `[[`, as busybox is, and dash is not.
+  links: {
+    "/bin/sh": "/bin/busybox",
+    ...Object.fromEntries(applets.map((name) => [`/usr/local/bin/${name}`, "/bin/busybox"])),
+  },
   command: ["sh"],
   env: path,
 };

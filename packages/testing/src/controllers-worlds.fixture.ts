@@ -99,7 +99,7 @@ export const worlds: readonly StoryInit[] = [
       spec: {
         schedule: "* * * * *",
         concurrencyPolicy: "Forbid",
-        // Suspended: pods of a Job that somebody deletes without a policy stay, as upstream's.
+        // Suspended: pods of a Job that a client deletes without a policy stay, as upstream's.
         jobTemplate: {
           spec: {
             suspend: true,

@@ -72,14 +72,11 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
     "procps",
     "grep",
   );
+  const testServer = { closure: tools, files, entrypoint: ["/agnhost"], command: ["pause"], env: path };
   return {
-    [`${testImages}/agnhost:2.63.0`]: {
-      closure: tools,
-      files,
-      entrypoint: ["/agnhost"],
-      command: ["pause"],
-      env: path,
-    },
+    [`${testImages}/agnhost:2.63.0`]: testServer,
+    // The version that cases of a rolling update start from, or end with.
+    [`${testImages}/agnhost:2.55`]: testServer,
     "registry.k8s.io/pause:3.10.2": { closure: closure("busybox-static"), files, entrypoint: ["/agnhost", "pause"] },
     [`${testImages}/busybox:1.37.0-1`]: shell,
     [`${testImages}/nginx:1.15-4`]: webServer(folder),

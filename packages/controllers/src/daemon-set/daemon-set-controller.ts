@@ -35,6 +35,8 @@ export function daemonSets(): ControllerDefinition {
   const failures = new FailedPodBackOff();
   return controller(DaemonSet, {
     name: "daemonset",
+    // A status that another client has written is corrected.
+    predicate: () => true,
     owns: [Pod, ControllerRevision],
     watches: [
       watchingOrphans(Pod, DaemonSet),

@@ -9,6 +9,8 @@ import { reconcileReplicas } from "./replicas.ts";
  */
 export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
   name: "replicaset",
+  // A status that another client has written is corrected.
+  predicate: () => true,
   owns: [Pod],
   watches: [watchingOrphans(Pod, ReplicaSet)],
   reconcile: (set, context) => reconcileReplicas(ReplicaSet, set, set.spec?.selector, context),

@@ -59,3 +59,13 @@ test("a ReplicationController scales down", async () => {
   await untilReady(world, 1);
   await world.until("one pod is left", async () => (await world.list(Pod)).length === 1);
 });
+
+test("a ReplicationController corrects a status that another client has written", async () => {
+  await using world = await simulate({ seed: 4 });
+  await world.apply(web(2));
+  await untilReady(world, 2);
+  const wrong = { status: { readyReplicas: 0, availableReplicas: 0 } };
+  const key = { name: "web", namespace: "default" };
+  await world.wait(world.client.patch(ReplicationController, key, wrong, { subresource: "status" }));
+  await untilReady(world, 2);
+});

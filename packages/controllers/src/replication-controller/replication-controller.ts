@@ -7,6 +7,8 @@ import { reconcileReplicas } from "../replica-set/replicas.ts";
 /** As a ReplicaSet, with a plain map of labels as its selector. */
 export const replicationControllers: ControllerDefinition = controller(ReplicationController, {
   name: "replicationcontroller",
+  // A status that another client has written is corrected.
+  predicate: () => true,
   owns: [Pod],
   watches: [watchingOrphans(Pod, ReplicationController, selectorOf)],
   reconcile: (each, context) => reconcileReplicas(ReplicationController, each, selectorOf(each), context),

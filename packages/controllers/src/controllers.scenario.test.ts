@@ -226,6 +226,18 @@ test("a Service lists its ready pods, and forgets a pod that is going", async ()
   await world.expectQuiet();
 });
 
+test("Endpoints do not outlive their Service, and those that a user wrote stay", async () => {
+  await using world = await simulate({ seed: 13 });
+  await world.apply(
+    Service({ name: "web", namespace: "default", spec: { selector: { app: "web" }, ports: [{ port: 80 }] } }),
+  );
+  await world.apply(Endpoints({ name: "own", namespace: "default", subsets: [] }));
+  await world.until("the Service has Endpoints", async () => (await world.list(Endpoints)).length === 2);
+  await world.delete(Service, "web");
+  await world.until("they are gone", async () => (await world.list(Endpoints)).length === 1);
+  expect((await world.list(Endpoints)).map(({ metadata }) => metadata.name)).toEqual(["own"]);
+});
+
 test("a Service of 230 pods has three slices, and one that changes writes one of them", async () => {
   await using world = await simulate({ seed: 28 });
   const podOf = (n: number): Pod =>

@@ -8,6 +8,7 @@ export { deployments } from "./deployment/deployment-controller.ts";
 export { podDisruptionBudgets } from "./disruption/disruption-controller.ts";
 export { endpointMirroring } from "./endpoint-mirroring/endpoint-mirroring-controller.ts";
 export { endpoints } from "./endpoints/endpoints-controller.ts";
+export { leftoverEndpoints } from "./endpoints/leftover-endpoints.ts";
 export type { GarbageCollectorOptions } from "./garbage-collector/garbage-collector.ts";
 export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";
 export { jobs } from "./job/job-controller.ts";

@@ -23,10 +23,10 @@ import { EventRecorder } from "@setpoint/runtime";
 import { assembleApiServer, type AssembledServer } from "./api-server-assembly.ts";
 import { builtInControllers, startBuiltInControllers } from "./built-in-controllers.ts";
 import { controllersUser, prepareForControllers } from "./controllers-role.ts";
-import { publishApiServer } from "./kubernetes-service.ts";
 import { kindActors } from "./notices/kind-actors.ts";
 import type { NodeAbilities } from "./notices/notices.ts";
 import { reportNotices } from "./notices/report-notices.ts";
+import { keepKubernetesService } from "./kubernetes-service.ts";
 import { slicedTransport } from "./sliced-transport.ts";
 import { kubeletClientUser, nodeAgentsGroup, nodeNetworksGroup, prepareForNodes } from "./node-agents.ts";
 import { loadAuthority, loadTokenKey, saveTokenKey } from "./pki.ts";
@@ -124,7 +124,9 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   }
   if (listening !== undefined) {
     const own = { address: options.https?.address ?? "127.0.0.1", port: listening.port };
-    await publishApiServer(transport, host, options.podNetwork?.api ?? own);
+    const { serviceCidr } = options;
+    const where = { ...(options.podNetwork?.api ?? own), serviceCidr };
+    parts.use(await keepKubernetesService(transport, host, where));
     await prepareForNodes(transport, host);
   }
   return describe(assembled, authority, listening, parts.move());

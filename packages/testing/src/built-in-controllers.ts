@@ -13,6 +13,7 @@ import {
   horizontalPodAutoscalers,
   jobOrphans,
   jobs,
+  leftoverEndpoints,
   namespaces,
   podDisruptionBudgets,
   replicaSets,
@@ -44,6 +45,7 @@ const optional = (): readonly {
   { definition: volumePhases, resources: ["persistentvolumes"] },
   { definition: horizontalPodAutoscalers(), resources: ["horizontalpodautoscalers"] },
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
+  { definition: leftoverEndpoints, resources: ["endpoints"] },
   { definition: endpointMirroring, resources: ["endpoints", "endpointslices"] },
 ];
 

@@ -1,6 +1,10 @@
 import { Endpoints, type Pod, type Service } from "@setpoint/api";
 import { conditionsOf, placeOf, podGroups } from "./pod-endpoints.ts";
 
+/** The label of Endpoints that the controller of Services writes. */
+export const managedByLabel = "endpoints.kubernetes.io/managed-by";
+export const managedByUs = "endpoint-controller";
+
 /** As upstream. Clients that need all endpoints of a larger Service read its EndpointSlices. */
 const addressesMax = 1_000;
 
@@ -16,7 +20,7 @@ export function endpointsOf(service: Service, pods: readonly Pod[]): Endpoints {
   return Endpoints({
     name,
     namespace,
-    labels: { ...service.metadata.labels, "endpoints.kubernetes.io/managed-by": "endpoint-controller" },
+    labels: { ...service.metadata.labels, [managedByLabel]: managedByUs },
     ...(shown.length < pods.length ? truncated : {}),
     subsets: pods.length === 0 ? [] : podGroups(service, shown).map((group) => subsetOf(service, group, isServing)),
   });

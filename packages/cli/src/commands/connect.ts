@@ -86,19 +86,14 @@ function parseService(text: string | undefined): { readonly service: string; rea
 }
 
 async function findService(client: Client, name: string, namespace: string): Promise<Service> {
-  try {
-    return await client.get(Service, { name, namespace });
-  } catch (cause) {
-    if (!isNotFound(cause)) throw cause;
-    const what = `Cannot connect to Service "${name}": namespace "${namespace}" has none of this name`;
-    throw new SetpointError(
-      serviceUnreachable,
-      `${what}; "kubectl get services -A" shows all, -n NAMESPACE names another`,
-      {
-        cause,
-      },
-    );
-  }
+  const found = await client.get(Service, { name, namespace }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  if (found !== undefined) return found;
+  const where = '"kubectl get services -A" shows all, -n NAMESPACE names another';
+  const why = `namespace "${namespace}" has none of this name; ${where}`;
+  throw new SetpointError(serviceUnreachable, `Cannot connect to Service "${name}": ${why}`);
 }
 
 /** Listens, and prints what to type. */

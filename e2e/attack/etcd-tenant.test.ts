@@ -150,6 +150,20 @@ test("the tenant cannot sign itself into the cluster of another one", async () =
   expect(await secretsOf("thief")).toEqual([]);
 });
 
+test("a cluster of the tenant whose name is that of another one's Service does not take it over", async () => {
+  const read = (): Promise<Service> => admin.get(Service, { name: "victim-client", namespace });
+  const before = await vi.waitFor(read, waitMs);
+  const spec = { size: 1, version: "3.5.16", tls: { mode: "Disabled" } } as const;
+  await tenant.create(EtcdCluster, EtcdCluster({ name: "victim-client", namespace, spec }));
+  await vi.waitFor(async () => {
+    const { status } = await tenant.get(EtcdCluster, { name: "victim-client", namespace });
+    expect(JSON.stringify(status?.conditions)).toContain('"victim-client\\" belongs to another');
+  }, waitMs);
+  const { metadata, spec: after } = await read();
+  expect(after?.selector).toEqual({ "etcd.setpoint.dev/cluster": "victim" });
+  expect(metadata.ownerReferences).toEqual(before.metadata.ownerReferences);
+});
+
 test("the tenant cannot use an authority of the company that nobody allowed", async () => {
   const { certificate, key } = x509Issuer.createAuthority({ commonName: "company", lifetimeMs: 1e10 }, host);
   const stringData = { "tls.crt": certificate, "tls.key": key };

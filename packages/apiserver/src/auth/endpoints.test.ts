@@ -22,11 +22,11 @@ function world() {
     ...createTokenEndpoints({ clock, reader, tokens }),
     ...createReviewEndpoints({ authorizer, rulesFor: (user, namespace) => authorizer.rulesFor(user, namespace) }),
   ]);
-  const ask = async (key: string, spec: unknown, place = {}): Promise<unknown> => {
+  const ask = async (key: string, spec: unknown, place = {}, headers = {}): Promise<unknown> => {
     const [method = "", path = ""] = key.split(" ");
     const none = { group: "", version: "v1", resource: "", subresource: "", namespace: "", name: "" };
     const answer = await table.get(key)?.({
-      request: { method: method as "POST", path },
+      request: { method: method as "POST", path, headers },
       attributes: { user: admin, verb: "create", isResourceRequest: true, path, ...none, ...place },
       body: { spec },
       signal: new AbortController().signal,
@@ -53,6 +53,17 @@ test("a requested token is one that a review accepts", async () => {
   expect(await ask("POST authentication.k8s.io/v1/tokenreviews", { token: "bad" })).toMatchObject({
     status: { user: {}, error: "invalid bearer token" },
   });
+});
+
+test.each([
+  ["authorization.k8s.io/v1/selfsubjectaccessreviews", { resourceAttributes: { verb: "get", resource: "pods" } }],
+  ["authentication.k8s.io/v1/selfsubjectreviews", {}],
+])("%s has no Table, and clients that take another form get that", async (path, spec) => {
+  const { ask } = world();
+  const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  await expect(ask(`POST ${path}`, spec, {}, { accept: table })).rejects.toMatchObject({ code: 406 });
+  for (const accept of [`${table},application/json`, "application/json", ""])
+    expect(await ask(`POST ${path}`, spec, {}, { accept })).toMatchObject({ status: {} });
 });
 
 function pod(serviceAccountName: string, more: object = {}): UnstructuredObject {

@@ -3,6 +3,7 @@ import { ApiError, type ApiResponse, failure, type UserInfo } from "@setpoint/ap
 import type { Endpoint, EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
 import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import { asRecord, asStrings, asText, type JsonRecord } from "./read-json.ts";
+import { withoutTables } from "./no-table.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 
 /** What the access reviews ask for decisions and rules. */
@@ -25,7 +26,7 @@ export function createReviewEndpoints(options: ReviewEndpointsOptions): Endpoint
       const spec = asRecord(request.body?.["spec"]);
       return created(request, kind, spec, decide(options.authorizer, check(request, spec), spec));
     };
-  return new Map<string, Endpoint>([
+  const table = new Map<string, Endpoint>([
     [`POST ${group}/v1/subjectaccessreviews`, review("SubjectAccessReview", (_, spec) => subjectOf(spec))],
     [
       `POST ${group}/v1/selfsubjectaccessreviews`,
@@ -37,6 +38,7 @@ export function createReviewEndpoints(options: ReviewEndpointsOptions): Endpoint
     [`POST ${group}/v1/localsubjectaccessreviews`, review("LocalSubjectAccessReview", localSubject)],
     [`POST ${group}/v1/selfsubjectrulesreviews`, async (request) => rulesReview(options, request)],
   ]);
+  return withoutTables(table);
 }
 
 function subjectOf(spec: JsonRecord): UserInfo {

@@ -13,6 +13,7 @@ import {
 import { type Clock, timestamp, timestampAt } from "@setpoint/host";
 import type { ObjectReader } from "../registry/object-reader.ts";
 import type { Endpoint, EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
+import { withoutTables } from "./no-table.ts";
 import { asRecord, asStrings, asText, type JsonRecord } from "./read-json.ts";
 import { restrictNodeToken } from "./node-token-restriction.ts";
 import type { BoundObject, ServiceAccountTokens, TokenIssue } from "./service-account-tokens.ts";
@@ -38,13 +39,14 @@ const expirationSecondsMax = 2 ** 32;
  * (OIDC).
  */
 export function createTokenEndpoints(options: TokenEndpointsOptions): EndpointTable {
-  return new Map<string, Endpoint>([
+  const table = new Map<string, Endpoint>([
     ["POST v1/serviceaccounts/token", async (request) => requestToken(options, request)],
     [`POST ${group}/v1/tokenreviews`, async (request) => reviewToken(options, request)],
     [`POST ${group}/v1/selfsubjectreviews`, async (request) => reviewSelf(options, request)],
     ["GET /openid/v1/jwks", async () => published("application/jwk-set+json", options.tokens.jwks)],
     ["GET /.well-known/openid-configuration", async () => published("application/json", configuration(options))],
   ]);
+  return withoutTables(table);
 }
 
 function answer(status: number, object: unknown): ApiResponse {

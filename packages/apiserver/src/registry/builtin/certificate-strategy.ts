@@ -44,12 +44,8 @@ function prepareForUpdate(
   const before = old as unknown as JsonObject;
   keepField(json, before, "spec");
   if (subresource === "") keepField(json, before, "status");
-  // An approver writes only decisions; a signer writes everything else.
-  if (subresource === "approval")
-    json["status"] = withConditions(objectAt(old, "status"), [
-      ...conditionsOf(old).filter(isOther),
-      ...conditionsOf(object).filter(isDecision),
-    ]);
+  // An approver writes conditions alone; a signer everything but the decisions.
+  if (subresource === "approval") json["status"] = withConditions(objectAt(old, "status"), conditionsOf(object));
   if (subresource === "status")
     json["status"] = withConditions(objectAt(object, "status"), [
       ...conditionsOf(old).filter(isDecision),

@@ -1,5 +1,4 @@
 /** Conditions of CertificateSigningRequests, each as a kube-apiserver answered it. */
-import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { asking, startServer } from "../../assembly/server.fixture.ts";
 
@@ -9,10 +8,16 @@ interface Answer {
 }
 
 const path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
-const request = execFileSync("openssl", [
-  ...["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
-  ...["-keyout", "/dev/null", "-subj", "/CN=ann"],
-]).toString("base64");
+const pem = [
+  "-----BEGIN CERTIFICATE REQUEST-----",
+  "MIHIMHACAQAwDjEMMAoGA1UEAwwDYW5uMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcD",
+  "QgAEUV72xdn7mmMFxPdimnAtLgyoQbC1E/ZEAExHY7pmO5CE81FKerx8FQVuHEkV",
+  "o01qO1B0XwZmgeNn5EX1A3OHy6AAMAoGCCqGSM49BAMCA0gAMEUCICfiJrr4nbbL",
+  "SICbobHGZy6npDrt+8XRrDM5H/tvWpCIAiEAhACytcQhCRAY3l1sUJI2KDUQ9uDm",
+  "RwP2Bh9a8AigF7g=",
+  "-----END CERTIFICATE REQUEST-----",
+];
+const request = Buffer.from(`${pem.join("\n")}\n`).toString("base64");
 
 test("an approver writes conditions of any type, and no certificate; a signer leaves decisions", async () => {
   const { server } = startServer({});

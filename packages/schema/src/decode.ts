@@ -87,7 +87,7 @@ class DecodeWalk {
    */
   value(schema: StructuralSchema, value: unknown, path: string, isResource: boolean, throws: boolean): unknown {
     if (value === null) return null;
-    const wanted = wantedType(schema, value);
+    const wanted = wantedType(schema, value, throws);
     if (wanted !== undefined) {
       if (throws) throw new DecodeError({ path, wanted, found: jsonTypeOf(value), value });
       return cloneJson(value);
@@ -161,8 +161,14 @@ function keepsUnknown(schema: StructuralSchema, isResource: boolean): boolean {
   return type === undefined && properties === undefined && !isResource;
 }
 
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+function isTime(value: unknown): boolean {
+  return typeof value === "string" && time.test(value);
+}
+
 /** The type that the schema expects when the value has another one. */
-function wantedType(schema: StructuralSchema, value: unknown): string | undefined {
+function wantedType(schema: StructuralSchema, value: unknown, throws: boolean): string | undefined {
   const { type, format } = schema;
   const found = jsonTypeOf(value);
   if (schema["x-kubernetes-int-or-string"] === true) {
@@ -171,6 +177,7 @@ function wantedType(schema: StructuralSchema, value: unknown): string | undefine
     return fits ? undefined : "integer or string";
   }
   if (type === "string" && format === "byte" && found === "string" && !isBase64(value)) return "base64 data";
+  if (throws && type === "string" && format === "date-time" && found === "string" && !isTime(value)) return "a time";
   if (type === undefined || type === found) return undefined;
   if (type !== "integer") return type;
   if (isIntegerOf(format, value)) return undefined;

@@ -62,4 +62,5 @@ export { goJson, goQuote, goValue } from "./go-value.ts";
 
 // patterns
 export type { Pattern } from "./pattern.ts";
-export { compilePattern } from "./pattern.ts";
+export { compilePattern, patternFault } from "./pattern.ts";
+export { unknownFormats } from "./string-format.ts";

@@ -1,4 +1,5 @@
 /** Patterns of schemas: RE2, matched anywhere in the string, as Go's `regexp.MatchString` does. */
+import { messageOf } from "@setpoint/apimachinery";
 import { RE2JS } from "re2js";
 
 /** The compiled pattern, or undefined when it is not valid RE2. */
@@ -26,6 +27,16 @@ export function compilePattern(source: string): Pattern | undefined {
   const pattern = compile(source);
   compiled.set(source, pattern);
   return pattern;
+}
+
+/** What is wrong with a pattern, in the words of Go's library; undefined for RE2. */
+export function patternFault(source: string): string | undefined {
+  try {
+    RE2JS.compile(source);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 function compile(source: string): Pattern | undefined {

@@ -1,5 +1,6 @@
 /** The string formats that Kubernetes enforces; every other format is only documentation. */
 import { lookupTable } from "@setpoint/apimachinery";
+import type { StructuralSchema } from "./structural-schema.ts";
 
 const octet = "(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)";
 const ipv4 = new RegExp(`^${octet}(?:\\.${octet}){3}$`);
@@ -42,6 +43,20 @@ const tests: Readonly<Record<string, (text: string) => boolean>> = lookupTable({
 /** Whether the text has the format; unknown formats hold for every text. */
 export function hasFormat(format: string, text: string): boolean {
   return tests[format]?.(text) ?? true;
+}
+
+/** The formats of texts in a schema that mean nothing to Kubernetes. */
+export function unknownFormats(schema: StructuralSchema): ReadonlySet<string> {
+  const { type, format, properties = {}, items, additionalProperties } = schema;
+  const isUnknown = type === "string" && format !== undefined && format !== "" && !isKnown(format);
+  const children = [...Object.values(properties), items, additionalProperties].filter(
+    (each) => typeof each === "object",
+  );
+  return new Set([...(isUnknown ? [format] : []), ...children.flatMap((each) => [...unknownFormats(each)])]);
+}
+
+function isKnown(format: string): boolean {
+  return tests[format] !== undefined || format === "password" || format.startsWith("k8s-");
 }
 
 function matching(expression: RegExp): (text: string) => boolean {

@@ -189,10 +189,6 @@ class StructuralWalk {
    * servers since 1.36 at the latest accept others, so that is not asked.
    */
   #visitBranch(branch: StructuralSchema, path: string): void {
-    for (const [keyword, detail] of Object.entries(structureKeywords)) {
-      const value = branch[keyword as keyof StructuralSchema];
-      if (value !== undefined && value !== false) this.#forbidden(joinPath(path, keyword), detail);
-    }
     for (const [name, property] of Object.entries(branch.properties ?? {})) {
       const field = propertyPath(path, name);
       if (name === "metadata") this.#forbidden(field, "must not be specified in a nested context");
@@ -205,6 +201,10 @@ class StructuralWalk {
       }
     }
     if (branch.not !== undefined) this.#visitBranch(branch.not, joinPath(path, "not"));
+    for (const [keyword, detail] of Object.entries(structureKeywords)) {
+      const value = branch[keyword as keyof StructuralSchema];
+      if (value !== undefined && value !== false) this.#forbidden(joinPath(path, keyword), detail);
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { podSecurity, type PodSecurityExemptions } from "./pod-security/pod-security.ts";
 import { priorityAdmission } from "./priority-admission.ts";
 import { resourceQuota } from "./resource-quota.ts";
+import { runtimeClassAdmission } from "./runtime-class-admission.ts";
 import { serviceAccountAdmission } from "./service-account-admission.ts";
 import { serviceIpAllocator } from "./service-ip-allocator.ts";
 import { defaultStorageClass, storageObjectInUseProtection, taintNodesByCondition } from "./storage-admission.ts";
@@ -37,6 +38,7 @@ export function defaultAdmission(options: DefaultAdmissionOptions = {}): readonl
     podSecurity(options.podSecurityExemptions),
     priorityAdmission,
     defaultTolerationSeconds,
+    runtimeClassAdmission,
     defaultStorageClass,
     storageObjectInUseProtection,
     serviceIpAllocator(options.serviceCidr, options.dnsAddress === undefined ? [] : [options.dnsAddress]),

@@ -20,6 +20,7 @@ import { deleteCollection, deleteObject } from "../write/delete-object.ts";
 import { patchObject } from "../write/patch-object.ts";
 import { putObject } from "../write/put-object.ts";
 import { getObject, listObjects } from "../read/read-objects.ts";
+import type { RequestAttributes } from "../request/request-attributes.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
 import type { ResourceDefinition, Verb } from "../registry/resource-definition.ts";
 import { getScale, writeScale } from "../write/scale.ts";
@@ -35,6 +36,7 @@ export async function serveResource(
   decode: () => Promise<DecodedBody>,
 ): Promise<ApiResponse> {
   const { definition, attributes, warnings, request } = served;
+  if (isObjectOfNoNamespace(definition, attributes)) throw unknownResource();
   checkVerb(definition, attributes.verb, attributes.subresource, attributes.name);
   checkScope(definition, attributes.verb, attributes.namespace);
   if (definition.deprecationWarning !== undefined) warnings.add(definition.deprecationWarning);
@@ -142,6 +144,11 @@ function tablesOf(presentation: Presentation): (object: UnstructuredObject) => o
     isFirst = false;
     return table;
   };
+}
+
+/** Such a path has no route; the name of a list comes from its selector. */
+function isObjectOfNoNamespace({ namespaced }: ResourceDefinition, attributes: RequestAttributes): boolean {
+  return namespaced && attributes.verb === "create" && attributes.namespace === "" && attributes.name !== "";
 }
 
 function checkVerb(definition: ResourceDefinition, verb: string, subresource: string, name: string): void {

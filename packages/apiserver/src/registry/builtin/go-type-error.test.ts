@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { asking, startServer } from "../../assembly/server.fixture.ts";
+import { goTypeError } from "./go-type-error.ts";
 
 interface Seen {
   readonly message?: string;
@@ -125,4 +126,17 @@ test("a grace period that no calendar holds deletes a pod all the same", async (
   await ask("POST", pods, { ...pod({ terminationGracePeriodSeconds: 1e15, nodeName: "node" }) });
   const answer = await ask("DELETE", `${pods}/p`);
   expect(answer.code).toBe(200);
+});
+
+test.each([
+  ["soon", 'cannot parse "soon" as "2006"'],
+  ["2026-11-26", 'cannot parse "" as "T"'],
+  ["2026-11-26T18:00:00", 'cannot parse "" as "Z07:00"'],
+])("the time %s is refused in Go's words", (value, why) => {
+  const found = goTypeError("io.k8s.api.core.v1.ConfigMap", {
+    path: "metadata.creationTimestamp",
+    found: "string",
+    value,
+  });
+  expect(found).toBe(`parsing time "${value}" as "2006-01-02T15:04:05Z07:00": ${why}`);
 });

@@ -2,6 +2,7 @@
 import { quantityProblem } from "@setpoint/apimachinery";
 import { openApiSchemas } from "./api-data.ts";
 import type { OpenApiSchema } from "./openapi-schema.ts";
+import { goQuote } from "@setpoint/schema";
 import { illegalBase64 } from "./illegal-base64.ts";
 import { referenceOf } from "./resolve-schema.ts";
 
@@ -14,6 +15,9 @@ export interface Misfit {
 }
 
 const intOrString = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
+const times: ReadonlySet<string> = new Set(
+  ["Time", "MicroTime"].map((name) => `io.k8s.apimachinery.pkg.apis.meta.v1.${name}`),
+);
 const quantity = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const nameOf = (component: string): string => component.slice(component.lastIndexOf(".") + 1);
 
@@ -25,6 +29,8 @@ export function goTypeError(component: string, { path, found, value }: Misfit): 
   const field = fieldAt(component, path);
   if (field === undefined) return undefined;
   if (field.schema.format === "byte" && typeof value === "string") return illegalBase64(value);
+  if (found === "string" && (times.has(referenceOf(field.schema) ?? "") || field.schema.format === "date-time"))
+    return timeError(String(value));
   if (referenceOf(field.schema) === quantity) return quantityProblem(value);
   const type = goTypeOf(field.schema);
   const isNumberOfInt = found === "number" && type.startsWith("int");
@@ -32,6 +38,21 @@ export function goTypeError(component: string, { path, found, value }: Misfit): 
   // It decodes itself, and does not know where it is.
   if (referenceOf(field.schema) === intOrString) return `json: cannot unmarshal ${given} into Go value of type int32`;
   return `json: cannot unmarshal ${given} into Go struct field ${field.struct}.${field.names.join(".")} of type ${type}`;
+}
+
+/** Go names the first part of the form that the text does not have. */
+function timeError(text: string): string {
+  const layout = "2006-01-02T15:04:05Z07:00";
+  const parts = ["2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05", "Z07:00"];
+  let rest = text;
+  for (const part of parts) {
+    const found = part === "Z07:00" ? "" : rest.slice(0, part.length);
+    const fits = /^\d+$/.test(part) ? new RegExp(`^\\d{${part.length}}$`).test(found) : found === part;
+    if (!fits)
+      return `parsing time ${goQuote(text)} as ${goQuote(layout)}: cannot parse ${goQuote(rest)} as ${goQuote(part)}`;
+    rest = rest.slice(part.length);
+  }
+  return `parsing time ${goQuote(text)}: extra text: ${goQuote(rest)}`;
 }
 
 interface Field {

@@ -1,6 +1,7 @@
 /** What clients are warned of when they write a built-in object, in the words of upstream. */
 import { lookupTable, type UnstructuredObject, validateDns1123Label } from "@setpoint/apimachinery";
 import { objectAt, objectsAt, stringAt, textOf, valueAt } from "../json-fields.ts";
+import { appArmorWarnings } from "./pod-annotations.ts";
 import { claimWarnings, podWarnings } from "./pod-warnings.ts";
 import { isHeadless } from "./service-addresses.ts";
 
@@ -14,7 +15,11 @@ export function warningsFor(group: string, kind: string): WarningsOf | undefined
 /** People seldom update pods, so an update has no warnings. */
 function warningsOfPod(pod: UnstructuredObject, old: UnstructuredObject | undefined): readonly string[] {
   if (old !== undefined) return [];
-  return [...nameWarnings(pod, "the Pod's hostname"), ...podWarnings(objectAt(pod, "spec"), "spec")];
+  return [
+    ...nameWarnings(pod, "the Pod's hostname"),
+    ...podWarnings(objectAt(pod, "spec"), "spec"),
+    ...appArmorWarnings(pod),
+  ];
 }
 
 function nameWarnings({ metadata }: UnstructuredObject, use: string): readonly string[] {

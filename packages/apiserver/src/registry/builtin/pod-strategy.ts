@@ -17,6 +17,7 @@ import {
   textOf,
 } from "../json-fields.ts";
 import type { KindStrategy } from "./kind-strategy.ts";
+import { dropAnnotations, seccompErrors, setAppArmorProfiles } from "./pod-annotations.ts";
 import { setPodDefaults } from "./pod-defaults.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 
@@ -45,6 +46,7 @@ export function qosClass(spec: JsonObject): "Guaranteed" | "Burstable" | "BestEf
 
 function prepareForCreate(pod: UnstructuredObject): void {
   const json = pod as unknown as JsonObject;
+  setAppArmorProfiles(pod);
   const spec = ensureObject(json, "spec");
   const gated = objectsAt(spec, "schedulingGates").length > 0;
   json["status"] = {
@@ -152,7 +154,7 @@ function validate(
 ): readonly FieldError[] {
   if (context.subresource === "status") return [];
   const spec = objectAt(pod, "spec");
-  const errors = [...podSpecErrors(spec, "spec")];
+  const errors = [...seccompErrors(pod), ...podSpecErrors(spec, "spec")];
   if (old === undefined || context.subresource === "binding") return errors;
   const oldSpec = objectAt(old, "spec");
   const deadline = numberAt(spec, "activeDeadlineSeconds") ?? 0;
@@ -174,7 +176,10 @@ function deletionGraceSeconds(pod: UnstructuredObject, requested: number | undef
 }
 
 export const podStrategy: KindStrategy = {
-  defaults: setPodDefaults,
+  defaults: (pod) => {
+    setPodDefaults(pod);
+    dropAnnotations(pod);
+  },
   prepareForCreate,
   prepareForUpdate: (pod, old, context) => prepareForUpdate(pod, old, context.subresource),
   validate,

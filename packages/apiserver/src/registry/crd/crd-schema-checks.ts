@@ -3,6 +3,7 @@ import type { FieldError } from "@setpoint/apimachinery";
 import {
   compilePattern,
   decode,
+  patternFault,
   type RuleCompiler,
   type StructuralSchema,
   validateSchema,
@@ -43,7 +44,8 @@ function walk(
 
 function patternErrors({ pattern }: StructuralSchema, path: string): readonly FieldError[] {
   if (pattern === undefined || pattern === "" || compilePattern(pattern) !== undefined) return [];
-  return [invalidValue(`${path}.pattern`, pattern, "must be a valid regular expression, but isn't")];
+  const why = patternFault(pattern) ?? "it takes too long";
+  return [invalidValue(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${why}`)];
 }
 
 function defaultErrors(schema: StructuralSchema, path: string): readonly FieldError[] {

@@ -3,7 +3,7 @@ import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { Strategy, WriteContext } from "../resource-definition.ts";
 import { cleanupFinalizer, type Crd, parseCrd } from "./crd-object.ts";
 import { schemaChecks } from "./crd-schema-checks.ts";
-import type { RuleCompiler } from "@setpoint/schema";
+import { type RuleCompiler, unknownFormats } from "@setpoint/schema";
 import { validateCrd } from "./crd-validation.ts";
 
 type Json = Record<string, unknown>;
@@ -83,6 +83,11 @@ export interface CrdStrategyOptions {
   readonly compileRules?: RuleCompiler;
 }
 
+function formatWarnings({ spec }: Crd): readonly string[] {
+  const formats = spec.versions.flatMap(({ schema }) => [...unknownFormats(schema?.openAPIV3Schema ?? {})]);
+  return [...new Set(formats)].map((format) => `unrecognized format ${JSON.stringify(format)}`);
+}
+
 /** The strategy of `customresourcedefinitions`. */
 export function createCrdStrategy({ compileRules }: CrdStrategyOptions = {}): Strategy {
   const checks = schemaChecks(compileRules);
@@ -94,6 +99,7 @@ export function createCrdStrategy({ compileRules }: CrdStrategyOptions = {}): St
       subresource === "status"
         ? []
         : validateCrd(parseCrd(object), old === undefined ? undefined : parseCrd(old), checks),
+    warnings: (object) => formatWarnings(parseCrd(object)),
     tracksGeneration: true,
     allowsCreateOnUpdate: false,
     allowsUnconditionalUpdate: false,

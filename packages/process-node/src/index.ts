@@ -26,7 +26,7 @@ export type { NetworkFault } from "./network/pod-network.ts";
 
 // images
 export { debianCatalogue } from "./images/debian-catalogue.ts";
-export type { CatalogueEntry } from "./images/debian-catalogue.ts";
+export type { CatalogueEntry } from "./images/catalogue-entry.ts";
 export { createImageCatalog } from "./images/image-catalog.ts";
 export type { ImageCatalog } from "./images/image-catalog.ts";
 export type {

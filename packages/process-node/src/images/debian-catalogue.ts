@@ -2,15 +2,9 @@
  * The images that are known by the names they have on real clusters, pinned to the Debian packages that stand
  * for them.
  */
+import type { CatalogueEntry } from "./catalogue-entry.ts";
+import { commonImages } from "./common-images.ts";
 import type { ImageSource } from "./image.ts";
-
-/** The names of one image, with the source of each tag. */
-export interface CatalogueEntry {
-  /** Repositories under which the same program is published. */
-  readonly repositories: readonly string[];
-  /** Tag → source. */
-  readonly tags: Readonly<Record<string, ImageSource>>;
-}
 
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -43,4 +37,5 @@ export const debianCatalogue: readonly CatalogueEntry[] = [
     tags: { "v3.4.23": etcd34, "v3.5.16": etcd35 },
   },
   { repositories: ["registry.k8s.io/etcd"], tags: { "3.4.23-0": etcd34, "3.5.16-0": etcd35 } },
+  ...commonImages,
 ];

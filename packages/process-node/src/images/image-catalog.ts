@@ -1,7 +1,7 @@
 /** From the image name of a manifest to its source. */
 import { nodeError } from "../errors.ts";
-import type { CatalogueEntry } from "./debian-catalogue.ts";
-import { canonicalImageName } from "./image-reference.ts";
+import type { CatalogueEntry } from "./catalogue-entry.ts";
+import { canonicalImageName, parseImageReference } from "./image-reference.ts";
 import type { ImageSource, UndescribedImage } from "./image.ts";
 
 /** Finds the source of an image by its name. */
@@ -26,7 +26,7 @@ export function createImageCatalog(
     find(image) {
       const source = findLocal(image) ?? findInCatalogue(entries, image) ?? own.get(canonicalImageName(image));
       if (source !== undefined) return source;
-      const { repository } = parseImageName(image);
+      const { repository } = parseImageReference(image);
       const entry = entries.find(({ repositories }) => repositories.includes(repository));
       throw nodeError("ERR_IMAGE_UNKNOWN", unknownImage(image, entry));
     },
@@ -35,20 +35,14 @@ export function createImageCatalog(
 
 /** What the entries have under the name; undefined when they do not know it. */
 export function findInCatalogue(entries: readonly CatalogueEntry[], image: string): ImageSource | undefined {
-  const { repository, tag } = parseImageName(image);
+  const { repository, tag, digest } = parseImageReference(image);
+  // A digest names content that no package has.
+  if (tag === undefined || digest !== undefined) return undefined;
   return entries.find(({ repositories }) => repositories.includes(repository))?.tags[tag];
 }
 
 function byCanonicalName<T>(images: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   return new Map(Object.entries(images).map(([name, image]) => [canonicalImageName(name), image]));
-}
-
-/** Splits `repository:tag`; a digest is not a tag, and a port in the registry's name is not either. */
-export function parseImageName(image: string): { readonly repository: string; readonly tag: string } {
-  const [name = ""] = image.split("@");
-  const colon = name.lastIndexOf(":");
-  if (colon <= name.lastIndexOf("/")) return { repository: name, tag: "latest" };
-  return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
 }
 
 function unknownImage(image: string, entry: CatalogueEntry | undefined): string {

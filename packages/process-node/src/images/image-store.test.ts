@@ -174,9 +174,14 @@ test("an image that this node does not have names the commands that load and lis
   expect(() => images.has("quay.io/coreos/etcd:v9")).toThrow(
     "no image of that name, but tags v3.4.23, v3.5.16; load it",
   );
-  expect(() => images.has("nginx")).toThrow(
-    'Cannot pull image "nginx": this node has no image of that name; load it with "setpoint image load FILE"; "setpoint image list" shows what this node can run',
+  expect(() => images.has("candy")).toThrow(
+    'Cannot pull image "candy": this node has no image of that name; load it with "setpoint image load FILE"; "setpoint image list" shows what this node can run',
   );
+});
+
+test("a digest names content, which no package has", () => {
+  expect(() => store(folder()).has(`nginx@sha256:${"0".repeat(64)}`)).toThrow("no image of that name");
+  expect(store(folder()).has("docker.io/library/nginx:1.27")).toBe(false);
 });
 
 test("a loaded image is found without a pull, before the catalogue, and after what a program named", async () => {

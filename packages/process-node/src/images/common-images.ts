@@ -1,0 +1,79 @@
+/**
+ * Images that people and tutorials name without a registry of their own, and the Debian packages that stand
+ * for them. One package stands for all tags of an image: its version is Debian's, whatever the tag says.
+ */
+import type { CatalogueEntry } from "./catalogue-entry.ts";
+import type { ImageSource } from "./image.ts";
+
+const path = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
+
+/** Programs of busybox, as upstream's image links them. */
+const applets = [
+  ..."[ arch ash awk base64 basename bunzip2 bzip2 cat chgrp chmod chown cksum clear cmp cp cut date dd df".split(" "),
+  ..."diff dirname dmesg du echo egrep env expand expr false fgrep find fold free getopt grep groups gunzip".split(" "),
+  ..."gzip head hexdump hostname httpd id ip kill killall less ln logger ls md5sum mkdir mkfifo mktemp more".split(" "),
+  ..."mount mv nc netstat nice nl nohup nproc nslookup od paste pgrep pidof ping pkill printenv printf ps pwd".split(
+    " ",
+  ),
+  ..."readlink realpath renice rm rmdir sed seq sh sha1sum sha256sum sha512sum shuf sleep sort split stat".split(" "),
+  ..."strings stty sync tac tail tar tee telnet test time timeout top touch tr traceroute true truncate tty".split(" "),
+  ..."umount uname uniq unzip uptime usleep vi watch wc wget which who whoami xargs xxd yes zcat".split(" "),
+];
+
+const busybox: ImageSource = {
+  closure: { suite: "bookworm", packages: ["busybox-static"] },
+  links: Object.fromEntries(applets.map((name) => [`/usr/bin/${name}`, "/bin/busybox"])),
+  env: path,
+  command: ["sh"],
+};
+
+const pause: ImageSource = {
+  closure: { suite: "bookworm", packages: ["busybox-static"] },
+  command: ["/bin/busybox", "sh", "-c", "trap 'exit 0' TERM INT; /bin/busybox sleep infinity & wait"],
+};
+
+/**
+ * Debian's configuration names a user that only a script of its package makes, and keeps what it receives in
+ * a folder of the image, which is read-only.
+ */
+const nginxConfiguration = [
+  "user root; daemon off; worker_processes 1; pid /tmp/nginx.pid; error_log /dev/stderr; events {}",
+  "http { include /etc/nginx/mime.types; access_log /dev/stdout; include /etc/nginx/conf.d/*.conf;",
+  ...["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path /tmp/nginx-${name};`),
+  "server { listen 80 default_server; root /usr/share/nginx/html; } }",
+].join(" ");
+
+const nginx: ImageSource = {
+  closure: { suite: "bookworm", packages: ["nginx-light", "dash", "coreutils"] },
+  env: path,
+  command: [
+    "sh",
+    "-c",
+    `echo root:x:0:0::/root:/bin/sh >>/etc/passwd; echo root:x:0: >>/etc/group
+echo '${nginxConfiguration}' >/tmp/nginx.conf && exec nginx -c /tmp/nginx.conf`,
+  ],
+};
+
+/** In the folder of its volume, when there is one, as upstream's image. */
+const redis: ImageSource = {
+  closure: { suite: "bookworm", packages: ["redis-server", "redis-tools", "dash", "coreutils"] },
+  env: path,
+  entrypoint: ["sh", "-c", 'cd /data 2>/dev/null || cd /tmp; exec "$@"', "sh"],
+  command: ["redis-server", "--protected-mode", "no"],
+};
+
+function tagged(source: ImageSource, tags: string): Readonly<Record<string, ImageSource>> {
+  return Object.fromEntries(`latest ${tags}`.split(" ").map((tag) => [tag, source]));
+}
+
+/** Their repositories are complete: `busybox` is `docker.io/library/busybox`. */
+export const commonImages: readonly CatalogueEntry[] = [
+  { repositories: ["docker.io/library/busybox"], tags: tagged(busybox, "stable 1 1.28 1.35 1.36 1.37 1.36.1 1.37.0") },
+  { repositories: ["docker.io/library/alpine"], tags: tagged(busybox, "3 3.18 3.19 3.20 3.21 3.22") },
+  {
+    repositories: ["docker.io/library/nginx"],
+    tags: tagged(nginx, "stable mainline alpine stable-alpine 1 1.14.2 1.16.1 1.22 1.25 1.26 1.27 1.28"),
+  },
+  { repositories: ["docker.io/library/redis"], tags: tagged(redis, "alpine 6 7 7.0 7.2 7.4 8") },
+  { repositories: ["registry.k8s.io/pause"], tags: tagged(pause, "3.8 3.9 3.10 3.10.1") },
+];

@@ -53,7 +53,7 @@ export interface Strategy {
   /** What a client is warned of when it has written a valid object. */
   warnings?(object: UnstructuredObject, old: UnstructuredObject | undefined): readonly string[];
   /** What the name must be; default: DNS-1123 subdomain. */
-  readonly nameRule?: "subdomain" | "label" | "label1035" | "pathSegment";
+  readonly nameRule?: "subdomain" | "label" | "label1035" | "pathSegment" | "address";
   /** metadata.generation is 1 on create and grows when anything outside metadata and status changes. */
   readonly tracksGeneration?: boolean;
   /** Changes that count as a generation beside those of the desired state (annotations of a Deployment). */

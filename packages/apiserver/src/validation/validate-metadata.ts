@@ -1,4 +1,5 @@
 /** The rules of ObjectMeta, which hold for every kind (apimachinery's ValidateObjectMeta). */
+import { isIP } from "node:net";
 import {
   deepEqual,
   type FieldError,
@@ -31,7 +32,15 @@ const nameRules: Readonly<Record<NonNullable<Strategy["nameRule"]>, (name: strin
   label: validateDns1123Label,
   label1035: validateDns1035Label,
   pathSegment: validatePathSegment,
+  address: addressFaults,
 };
+
+/** The name of an IPAddress is the address, in the one form that it has. */
+function addressFaults(name: string): readonly string[] {
+  if (isIP(name) === 0 || name.includes("%")) return [`ParseAddr(${JSON.stringify(name)}): unable to parse IP`];
+  const canonical = isIP(name) === 4 ? name : new URL(`http://[${name}]`).hostname.slice(1, -1);
+  return canonical === name ? [] : ["must be a canonical format IP address"];
+}
 
 export function validateMetadata(
   definition: ResourceDefinition,

@@ -256,3 +256,17 @@ test("a Job has the labels of its template, unless it has its own", async () => 
   ]);
   expect(await labelsOf("c", { x: "1" }, { x: "1" })).toEqual([["x"], ["x", ...given]]);
 });
+
+test.each([
+  ["10.0.0.1", 201],
+  ["fe80::42:1dff:fe84:f9e2", 201],
+  ["fe80:0::1", 422],
+  ["FE80::1", 422],
+  ["fe80::1%eth0", 422],
+  ["web", 422],
+])("an IPAddress is named by its address: %s", async (name, code) => {
+  const { send } = await startServer();
+  const parentRef = { resource: "services", name: "web", namespace: "default" };
+  const address = { apiVersion: "networking.k8s.io/v1", kind: "IPAddress", metadata: { name }, spec: { parentRef } };
+  expect((await send("POST", "/apis/networking.k8s.io/v1/ipaddresses", address)).code).toBe(code);
+});

@@ -52,6 +52,7 @@ export function strategyFor(group: string, version: string, kind: string, compon
   const hasStatus = component !== undefined && openApiSchemas()[component]?.properties?.["status"] !== undefined;
   return {
     ...(pathSegmentNames.has(kind) ? { nameRule: "pathSegment" as const } : {}),
+    ...(kind === "IPAddress" ? { nameRule: "address" as const } : {}),
     tracksGeneration: tracked.has(kind),
     allowsCreateOnUpdate: createdByUpdate.has(kind),
     allowsUnconditionalUpdate: !needsResourceVersion.has(kind),

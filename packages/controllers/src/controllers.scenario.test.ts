@@ -112,6 +112,18 @@ test("a ReplicaSet reports that its pods are refused, until they are accepted", 
   expect((await podsOf(world, "web")).length).toBe(1);
 });
 
+test("a ReplicaSet whose pods are refused waits between its tries", async () => {
+  await using world = await simulate({ seed: 11 });
+  const labels = { app: "web" };
+  const containers = [{ name: "web", image: "web:1" }];
+  const template = { metadata: { labels }, spec: { serviceAccountName: "worker", containers } };
+  await world.apply(ReplicaSet({ name: "web", spec: { replicas: 1, selector: { matchLabels: labels }, template } }));
+  await world.run(minute);
+  const tries = world.trace.filter((line) => line.includes("POST default/pods"));
+  expect(tries.length).toBeGreaterThan(2);
+  expect(tries.length).toBeLessThan(40);
+});
+
 test("a Deployment whose ReplicaSet left its selector makes one of another name", async () => {
   await using world = await simulate({ seed: 12 });
   await world.apply(web(2));

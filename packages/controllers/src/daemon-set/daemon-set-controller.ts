@@ -24,6 +24,7 @@ import { daemonSetStatus } from "./daemon-set-status.ts";
 import { FailedPodBackOff } from "./failed-pod-back-off.ts";
 import { planDaemonSet, type DaemonStep } from "./plan.ts";
 import { see, type Seen } from "./seen.ts";
+import { changesMoreThanConditions } from "../status-corrected.ts";
 
 /** How long a refused creation or deletion waits for its next try. */
 const retryMs = 5_000;
@@ -35,8 +36,7 @@ export function daemonSets(): ControllerDefinition {
   const failures = new FailedPodBackOff();
   return controller(DaemonSet, {
     name: "daemonset",
-    // A status that another client has written is corrected.
-    predicate: () => true,
+    predicate: changesMoreThanConditions,
     owns: [Pod, ControllerRevision],
     watches: [
       watchingOrphans(Pod, DaemonSet),

@@ -2,6 +2,7 @@ import { Pod, ReplicaSet } from "@setpoint/api";
 import { controller, type ControllerDefinition } from "@setpoint/runtime";
 import { watchingOrphans } from "../claim-children.ts";
 import { reconcileReplicas } from "./replicas.ts";
+import { changesMoreThanConditions } from "../status-corrected.ts";
 
 /**
  * Keeps the number of pods that a ReplicaSet asks for. It adopts matching pods without an owner, and releases
@@ -9,8 +10,7 @@ import { reconcileReplicas } from "./replicas.ts";
  */
 export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
   name: "replicaset",
-  // A status that another client has written is corrected.
-  predicate: () => true,
+  predicate: changesMoreThanConditions,
   owns: [Pod],
   watches: [watchingOrphans(Pod, ReplicaSet)],
   reconcile: (set, context) => reconcileReplicas(ReplicaSet, set, set.spec?.selector, context),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "@setpoint/apimachinery";
 import { type Clock, sleep } from "@setpoint/host";
@@ -356,7 +357,8 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     if (record?.isStarted !== true) await endProcessesNaming(join(bundle, "/"), this.#options.clock, killMsMax);
     await this.#forget(id);
     this.#exits.forget(toolName(id));
-    rmSync(bundle, { recursive: true, force: true });
+    // Its start, which fails at this moment, may still write there.
+    await rm(bundle, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   }
 
   async #kill({ main, monitor }: ContainerRecord): Promise<void> {

@@ -72,7 +72,9 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
     "procps",
     "grep",
   );
-  const testServer = { closure: tools, files, entrypoint: ["/agnhost"], command: ["pause"], env: path };
+  // Debian makes this link in a script of the package, and such scripts do not run.
+  const links = { "/usr/bin/nc": "/bin/nc.openbsd" };
+  const testServer = { closure: tools, files, links, entrypoint: ["/agnhost"], command: ["pause"], env: path };
   return {
     [`${testImages}/agnhost:2.63.0`]: testServer,
     // The version that cases of a rolling update start from, or end with.

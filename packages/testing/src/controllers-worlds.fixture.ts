@@ -84,8 +84,13 @@ export const worlds: readonly StoryInit[] = [
         template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1" }] } },
       },
     }),
-    patch(Job, "work", { spec: { suspend: true } }),
-    patch(Job, "work", { spec: { suspend: false, parallelism: 1 } }),
+    // A fault may delete the Job before.
+    happens("suspend the Job", (world) =>
+      world.patch(Job, "work", { spec: { suspend: true } }).then(nothing, unlessGone),
+    ),
+    happens("resume the Job with one pod at once", (world) =>
+      world.patch(Job, "work", { spec: { suspend: false, parallelism: 1 } }).then(nothing, unlessGone),
+    ),
     // As kubectl does: without a policy the server would leave the pods.
     happens("delete the Job and its pods", async (world) => {
       const background = { propagationPolicy: "Background" } as const;
@@ -121,6 +126,8 @@ export const worlds: readonly StoryInit[] = [
     remove(Namespace, { name: "team" }),
   ),
 ];
+
+function nothing(): void {}
 
 function unlessGone(error: unknown): void {
   if (!isNotFound(error)) throw error;

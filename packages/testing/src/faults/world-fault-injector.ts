@@ -127,7 +127,9 @@ export class WorldFaultInjector implements FaultInjector {
     this.#forgive(child.kind === "Pod" ? child.metadata.name : undefined, child.kind);
     if (child.kind === "Pod") this.#surprise();
     const kind = this.#kindOf(resource);
-    if (kind !== undefined) await this.#options.client.delete(kind, keyOf(child)).catch(unlessNotFound);
+    // As kubectl does: the server would leave the pods of a Job.
+    const options = { propagationPolicy: "Background" } as const;
+    if (kind !== undefined) await this.#options.client.delete(kind, keyOf(child), options).catch(unlessNotFound);
   }
 
   async #editChild({ child: choice, own, of }: FaultOf<"E2">): Promise<void> {

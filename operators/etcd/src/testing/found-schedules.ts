@@ -186,8 +186,8 @@ export const foundSchedules: readonly FoundSchedule[] = [
     seed: 187_208,
     faults: [
       { kind: "E2", at: write(told, 1), child: pod(10), own: false },
-      { kind: "E2", at: write("etcd add http://orders-*.orders.default.svc:2380", 1), child: service(2), own: true },
       { kind: "E1", at: write(status, 10), child: pod(16) },
+      { kind: "E2", at: write("etcd add http://orders-*.orders.default.svc:2380", 1), child: service(2), own: true },
       { kind: "E9", at: write("etcd promote *", 1), rank: 1, backMs: 120_000 },
     ],
     without: [

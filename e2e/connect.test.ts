@@ -85,6 +85,6 @@ test("a Service whose pods do not listen, or that does not exist, is explained",
   const connected = await connect("connect", "web", "--port", "0");
   expect(connected.text()).toMatch(/Cannot connect to port \d+ of Pod "web-\S+": cannot reach port/);
   expect(await connected.end()).toBe(0);
-  expect((await connect("connect", "nobody")).text()).toContain('services "nobody" not found');
+  expect((await connect("connect", "nobody")).text()).toContain('namespace "default" has none of this name');
   expect((await connect("connect", "kubernetes")).text()).toContain("what stands behind it are addresses and no pods");
 });

@@ -55,7 +55,6 @@ const refused: readonly Request[] = [
   { name: "host-pid", pod: "hostPID: true" },
   { name: "host-ipc", pod: "hostIPC: true" },
   { name: "host-users", pod: "hostUsers: true" },
-  { name: "runtime-class", pod: "runtimeClassName: unconfined" },
   { name: "sysctls", pod: "securityContext: { sysctls: [{ name: kernel.msgmax, value: '65536' }] }" },
   { name: "privileged", container: "securityContext: { privileged: true }" },
   { name: "proc-mount", container: "securityContext: { procMount: Unmasked }" },

@@ -45,9 +45,9 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "a member is not restarted for an upgrade while another one is on its way out and the cache does not show it",
     story: "a cluster is upgraded",
-    seed: 719_924,
+    seed: 721_063,
     faults: [
-      { kind: "E1", at: write(told, 5), child: pod(15) },
+      { kind: "E1", at: write(told, 5), child: pod(8) },
       { kind: "C5", at: event("pods", 21), forMs: 20_000 },
       { kind: "B5", at: write(upgraded, 3), status: 500, times: 3 },
     ],
@@ -82,10 +82,10 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "a member is not restarted for an upgrade when another one has gone while the status before it had to wait",
     story: "a cluster is upgraded",
-    seed: 60_822,
+    seed: 69_159,
     faults: [
       { kind: "B5", at: write(status, 15), status: 429, times: 2 },
-      { kind: "E9", at: write(status, 15), rank: 0, backMs: 120_000 },
+      { kind: "E9", at: write(status, 16), rank: 0, backMs: 120_000 },
     ],
     without: [
       { file: actions, from: 'if (podState(pod) !== "running") return `the pod of ${name} is stopping`;', to: "" },
@@ -105,7 +105,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "who deletes a pod in the same moment in which another one is upgraded is no fault of the operator",
     story: "a cluster is upgraded",
-    seed: 67_401,
+    seed: 87_005,
     faults: [{ kind: "E1", at: write(told, 6), child: pod(13) }],
     without: [{ file: injector, from: 'if (child.kind === "Pod") this.#surprise();', to: "" }],
   },
@@ -140,10 +140,10 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "a member that fails at once is not started again without a pause when the operator's clock is an hour behind",
     story: "a cluster shrinks",
-    seed: 88_779,
+    seed: 102_769,
     faults: [
-      { kind: "D4", at: write(told, 2), byMs: -3_600_000 },
-      { kind: "E1", at: write(told, 5), child: pod(19) },
+      { kind: "D4", at: write(told, 3), byMs: -3_600_000 },
+      { kind: "E1", at: write(told, 5), child: pod(13) },
     ],
     without: [
       {

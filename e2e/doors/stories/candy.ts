@@ -3,7 +3,7 @@ import type { Act, Story } from "../story.ts";
 
 /** Readers have an operator in the current folder, and an object of it. */
 const ownFolder: Act = {
-  prepare: "cd $(mktemp -d -p . own-XXXXXX) && cp ../examples/candy/candy.ts . && cp -r ../examples .",
+  prepare: "cd $(mktemp -d -p .) && cp ../examples/candy/candy.ts . && cp -r ../examples .",
   files: {},
 };
 const lolly: Act = {

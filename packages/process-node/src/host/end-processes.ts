@@ -4,11 +4,18 @@ import { type Clock, sleep } from "@setpoint/host";
 
 const pollMs = 10;
 
-/** Ends all processes whose command line has `text`, and those that these start meanwhile. */
-export async function endProcessesNaming(text: string, clock: Clock, msMax: number): Promise<void> {
+/**
+ * Ends all processes whose command line is meant, and those that these start meanwhile. The words of a
+ * command line end with NUL, as in /proc.
+ */
+export async function endProcesses(
+  isMeant: (commandLine: string) => boolean,
+  clock: Clock,
+  msMax: number,
+): Promise<void> {
   const deadlineMs = clock.monotonic() + msMax;
   for (;;) {
-    const pids = processesNaming(text);
+    const pids = processes(isMeant);
     if (pids.length === 0) return;
     for (const pid of pids) kill(pid);
     if (clock.monotonic() > deadlineMs) return;
@@ -25,9 +32,9 @@ export function kill(pid: number): void {
   }
 }
 
-function processesNaming(text: string): readonly number[] {
+function processes(isMeant: (commandLine: string) => boolean): readonly number[] {
   const names = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
-  return names.filter((name) => commandLine(name).includes(text)).map(Number);
+  return names.filter((name) => isMeant(commandLine(name))).map(Number);
 }
 
 /** Empty for a process that has ended, also while its parent has not noticed that. */

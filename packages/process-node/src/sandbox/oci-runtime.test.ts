@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -150,6 +151,19 @@ run.each([0, 2, 5, 10, 20, 40, 80])(
     expect(world.runtime.cgroups.podUids()).toEqual([]);
   },
 );
+
+run("a tool that is still at work on a container, and names it alone, ends with the pod", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const args = ["--root", join(world.directory, "sandboxes/.crun"), "start", "uid_main_0"];
+  const tool = spawn("sh", ["-c", "while :; do sleep 0.1; done", "crun", ...args], { stdio: "ignore" });
+  const ended = once(tool, "exit");
+  const other = spawn("sh", ["-c", "while :; do sleep 0.1; done", "crun", ...args.slice(0, 3), "other_main_0"]);
+  await world.runtime.removeSandbox("uid");
+  await ended;
+  expect(other.exitCode ?? other.signalCode).toBe(null);
+  other.kill("SIGKILL");
+});
 
 run(
   "a container that has no record, because its agent was killed while it was made, ends with the next agent",

@@ -13,7 +13,7 @@ import type {
   RunningContainer,
 } from "./container-runtime.ts";
 import { nodeError } from "../errors.ts";
-import { endProcessesNaming } from "../host/end-processes.ts";
+import { endProcesses } from "../host/end-processes.ts";
 import { launch } from "../host/launch.ts";
 import { identify, isAlive, signalProcess } from "../host/process-identity.ts";
 import { conmonCommand, conmonPid, createByConmon, crunProgram, reopenLog } from "./conmon.ts";
@@ -160,14 +160,22 @@ export class OciRuntime implements ContainerRuntime, Disposable {
    * them its start fails, which removes what it has made.
    */
   async #endStarts(podUid: string): Promise<void> {
-    const { clock, directory } = this.#options;
+    const { clock } = this.#options;
     const deadlineMs = clock.monotonic() + endMsMax;
     for (;;) {
-      await endProcessesNaming(join(directory, podUid, "/"), clock, endMsMax);
+      await endProcesses((line) => this.#isFor(line, podUid), clock, endMsMax);
       const starts = [...this.#starts.values()].filter((start) => start.podUid === podUid);
       if (starts.length === 0 || clock.monotonic() > deadlineMs) return;
       await Promise.race([sleep(clock, 50), Promise.all(starts.map(({ over }) => over))]);
     }
+  }
+
+  /** Of a pod, or of one of its containers: a tool is given the bundle's folder, or the container's name. */
+  #isFor(commandLine: string, podUid: string, id?: ContainerId): boolean {
+    const { directory } = this.#options;
+    const folder = id === undefined ? join(directory, podUid, "/") : join(bundleFolder(directory, id), "/");
+    const name = id === undefined ? `\0${podUid}_` : `\0${toolName(id)}\0`;
+    return commandLine.includes(folder) || (commandLine.includes(join(directory, "/")) && commandLine.includes(name));
   }
 
   async #removeGroups(podUid: string): Promise<void> {
@@ -354,7 +362,8 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     const record = readRecord(bundle);
     if (record !== undefined) await this.#kill(record);
     // What made it may have ended, or be at work still, before there was a record.
-    if (record?.isStarted !== true) await endProcessesNaming(join(bundle, "/"), this.#options.clock, killMsMax);
+    if (record?.isStarted !== true)
+      await endProcesses((line) => this.#isFor(line, id.podUid, id), this.#options.clock, killMsMax);
     await this.#forget(id);
     this.#exits.forget(toolName(id));
     // Its start, which fails at this moment, may still write there.

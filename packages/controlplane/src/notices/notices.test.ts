@@ -92,6 +92,11 @@ const noticed: readonly (readonly [sentence: string, reason: string, object: obj
     { apiVersion: "v1", kind: "Service", spec: { type: "LoadBalancer", ports: [{ port: 80 }] } },
   ],
   [
+    "No node of this cluster listens on node ports",
+    "NotImplemented",
+    { apiVersion: "v1", kind: "Service", spec: { type: "NodePort", ports: [{ port: 80 }] } },
+  ],
+  [
     'No scheduler "mine" is part of this cluster',
     "NotImplemented",
     { apiVersion: "v1", kind: "Pod", spec: { ...pod, schedulerName: "mine" } },

@@ -109,9 +109,14 @@ function podNotices(spec: PodSpec | undefined, { nodes }: NoticeRules): readonly
 }
 
 function serviceNotices({ spec }: Service): readonly Notice[] {
-  if (spec?.type !== "LoadBalancer") return [];
+  if (spec?.type === "LoadBalancer") {
+    const message =
+      'This cluster has no load balancer, so the Service gets no external address: reach it by "setpoint connect", or install a load balancer';
+    return [{ reason: "NotImplemented", message }];
+  }
+  if (spec?.type !== "NodePort") return [];
   const message =
-    'This cluster has no load balancer, so the Service gets no external address: reach it by "setpoint connect", or install a load balancer';
+    'No node of this cluster listens on node ports: reach the Service by its cluster address, or from this machine by "setpoint connect"';
   return [{ reason: "NotImplemented", message }];
 }
 

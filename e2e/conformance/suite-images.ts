@@ -12,6 +12,7 @@ import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import {
   createImageCatalog,
+  debianCatalogue,
   type DebianClosure,
   type ImageSource,
   ImageStore,
@@ -47,17 +48,8 @@ function pageServer(picture: string, folder: string): ImageSource {
   };
 }
 
-/** With a configuration of its own: Debian's names a user that only the package's scripts make. */
-function webServer(folder: string): ImageSource {
-  const file = join(folder, "nginx.conf");
-  writeFileSync(file, "user root; daemon off; events {} http { server { listen 80; root /usr/share/nginx/html; } }\n");
-  return {
-    closure: closure("nginx-light", "dash", "coreutils"),
-    files: [{ from: file, to: "/etc/nginx/suite.conf" }],
-    command: ["nginx", "-c", "/etc/nginx/suite.conf", "-g", "error_log /dev/stderr;"],
-    env: path,
-  };
-}
+/** As the nodes have it under its common name. */
+const webServer = createImageCatalog(debianCatalogue).find("nginx") as ImageSource;
 
 function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, ImageSource>> {
   const files = [{ from: agnhost, to: "/agnhost" }];
@@ -81,8 +73,8 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
     [`${testImages}/agnhost:2.55`]: testServer,
     "registry.k8s.io/pause:3.10.2": { closure: closure("busybox-static"), files, entrypoint: ["/agnhost", "pause"] },
     [`${testImages}/busybox:1.37.0-1`]: shell,
-    [`${testImages}/nginx:1.15-4`]: webServer(folder),
-    [`${testImages}/nginx:1.27-0`]: webServer(folder),
+    [`${testImages}/nginx:1.15-4`]: webServer,
+    [`${testImages}/nginx:1.27-0`]: webServer,
     [`${testImages}/nautilus:1.8`]: pageServer("nautilus", folder),
     [`${testImages}/kitten:1.8`]: pageServer("kitten", folder),
     [`${testImages}/nonroot:1.5`]: { ...shell, user: "1234", command: ["id", "-u"] },

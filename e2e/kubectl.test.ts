@@ -88,10 +88,10 @@ test("a rollout has a history that can be undone, paused and restarted", async (
   );
 });
 
-test("top says that no metrics are served, connecting to a Service that nobody proxies is not found", async ({
+test("top says that no node has metrics yet, connecting to a Service that nobody proxies is not found", async ({
   kubectl,
 }) => {
-  expect(await kubectl.run("top nodes")).toMatchObject({ code: 1, stderr: "error: Metrics API not available\n" });
+  expect(await kubectl.run("top nodes")).toMatchObject({ code: 1, stderr: "error: metrics not available yet\n" });
   expect(await kubectl.run("get --raw /api/v1/namespaces/default/services/kubernetes/proxy/")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("NotFound"),

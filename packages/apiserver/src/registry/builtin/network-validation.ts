@@ -11,10 +11,24 @@ export function validateNetworkPolicy(policy: UnstructuredObject): readonly Fiel
     ["ingress", "from"],
     ["egress", "to"],
   ].flatMap(([direction = "", side = ""]) =>
-    objectsAt(policy, "spec", direction).flatMap((rule, at) =>
-      objectsAt(rule, side).flatMap((peer, index) => peerErrors(peer, `spec.${direction}[${at}].${side}[${index}]`)),
-    ),
+    objectsAt(policy, "spec", direction).flatMap((rule, at) => [
+      ...objectsAt(rule, "ports").flatMap((port, index) =>
+        portErrors(port, `spec.${direction}[${at}].ports[${index}]`),
+      ),
+      ...objectsAt(rule, side).flatMap((peer, index) => peerErrors(peer, `spec.${direction}[${at}].${side}[${index}]`)),
+    ]),
   );
+}
+
+/** A range of ports needs a number to begin with. */
+function portErrors({ port, endPort }: JsonObject, at: string): readonly FieldError[] {
+  if (endPort === undefined) return [];
+  if (typeof port === "number")
+    return Number(endPort) >= port
+      ? []
+      : [invalidValue(`${at}.endPort`, port, "must be greater than or equal to `port`")];
+  const problem = port === undefined ? "not specified" : "non-numeric";
+  return [invalidValue(`${at}.endPort`, endPort, `may not be specified when \`port\` is ${problem}`)];
 }
 
 function peerErrors(peer: JsonObject, at: string): readonly FieldError[] {

@@ -1,4 +1,4 @@
-/** The kind Chocolate: one bar of a desired sweetness. `kubectl get cn` lists them. */
+/** The kind Chocolate: one bar of a desired sweetness. `kubectl get choc` lists them. */
 import { age, conditions, defineKind } from "setpoint";
 import { webhooks } from "setpoint/webhooks";
 import { z } from "zod";
@@ -15,7 +15,7 @@ export const Chocolate = defineKind({
   group: "factory.setpoint.dev",
   version: "v1",
   kind: "Chocolate",
-  shortNames: ["cn"],
+  shortNames: ["choc"],
   spec: z.object({
     sweetness: z.int().min(0).max(100),
     tolerance: z.int().min(1).max(50).default(5),

@@ -127,7 +127,7 @@ export const candyStories: readonly Story[] = [
       { typed: "export KUBECONFIG=.setpoint/kubeconfig FACTORY_URL=http://127.0.0.1:8090" },
       { typed: "npx setpoint run examples/chocolate-factory/operator.ts &", until: /"message":"Ready"/ },
       { typed: "kubectl apply -f examples/chocolate-factory/chocolates.yaml" },
-      { typed: "kubectl get cn", says: /NAME/ },
+      { typed: "kubectl get choc", says: /NAME.*dark/s },
     ],
   },
   {

@@ -56,7 +56,8 @@ export const etcdStories: readonly Story[] = [
     pages: ["docs/backups.md", "docs/backup-format.md", "docs/etcd-import.md"],
     place: "project",
     acts: [
-      { prepare: "mkdir keys && cd keys && kubectl apply -f claim.yaml", files: { "claim.yaml": claim } },
+      { prepare: "mkdir keys && cd keys" },
+      { prepare: "kubectl apply -f claim.yaml", files: { "claim.yaml": claim } },
       { typed: "head -c 32 /dev/urandom > 2026" },
       { typed: "kubectl create secret generic backup-keys --from-file=2026" },
       made("kubectl create secret generic offsite-credentials"),

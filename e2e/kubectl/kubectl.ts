@@ -61,7 +61,11 @@ export class Kubectl implements Disposable {
 
   #start(binary: string, command: string, more: readonly string[], options: CommandOptions): Running {
     const { promise, resolve } = Promise.withResolvers<Answer>();
-    const settings = { env: { ...this.env, ...options.env }, timeout: options.timeoutMs ?? commandMsMax, maxBuffer: 64 * 1024 * 1024 };
+    const settings = {
+      env: { ...this.env, ...options.env },
+      timeout: options.timeoutMs ?? commandMsMax,
+      maxBuffer: 64 * 1024 * 1024,
+    };
     const args = [...command.split(" ").filter((word) => word !== ""), ...more];
     const child = execFile(binary, args, settings, (_, stdout, stderr) =>
       // Killed ones have no code.

@@ -52,6 +52,14 @@ test("a Service is called at its endpoint, by a certificate for its name", async
   expect(hook.paths).toEqual(["/validate?timeout=10s"]);
 });
 
+test("a caBundle may hold the webhook's own certificate without its authority", async () => {
+  await using hook = await listen();
+  using caller = httpsWebhookCaller({ resolveService: noService });
+  const url = `https://127.0.0.1:${hook.port}/own`;
+  const config = { url, caBundle: bundle(pair.certificate) };
+  expect(await caller.call({ url, config, body: {} }, forever)).toEqual({ status: 200, text: "{}" });
+});
+
 test("failed webhook calls report the messages of kube-apiserver", async () => {
   await using hook = await listen();
   using caller = httpsWebhookCaller({ resolveService: noService });

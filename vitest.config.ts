@@ -21,7 +21,7 @@ const room = ["--max-semi-space-size=64", "--min-semi-space-size=64", "--no-allo
 // failure counts.
 const gateResult = process.env["SETPOINT_GATE_RESULT"];
 const realTime = ["e2e", "long", "attack", "attack-load"];
-const built = ["e2e", "long", "attack", "etcd"];
+const built = ["e2e", "long", "attack", "etcd", "public"];
 // Files of these share a process, which loads each module once: all units take 107 s of CPU, and 238 s with a
 // process for each file; a file of simulated worlds takes 1.3 s less.
 const shared = ["unit", "sim"];
@@ -41,6 +41,7 @@ class LongestFirst extends BaseSequencer {
 const newerEtcd = ["e2e/etcd36/**/*.test.ts", "e2e/etcd-logins/**/*.test.ts", "e2e/etcd-disk/**/*.test.ts"];
 const long = ["e2e/*.long.test.ts"];
 const gcs = ["e2e/gcs/**/*.test.ts"];
+const publicOperators = ["e2e/public-operators/**/*.test.ts"];
 
 const project = (name: string, include: string[], timeout: number, fileParallelism = true) => ({
   resolve,
@@ -93,7 +94,7 @@ export default defineConfig({
       project("laws", ["{packages,operators}/*/src/**/*.laws.scenario.test.ts"], 300_000, false),
       project(
         "e2e",
-        ["e2e/**/*.test.ts", ...[...newerEtcd, ...long, ...gcs, "e2e/attack/**"].map((each) => `!${each}`)],
+        ["e2e/**/*.test.ts", ...[...newerEtcd, ...long, ...gcs, ...publicOperators, "e2e/attack/**"].map((each) => `!${each}`)],
         300_000,
       ),
       // A minute and more each: only `npm test -- --all` runs them.
@@ -102,6 +103,8 @@ export default defineConfig({
       project("etcd", newerEtcd, 600_000),
       // A server that takes minutes to build at the first run: outside of the gate.
       project("gcs", gcs, 1_800_000),
+      // Programs that take minutes to build at the first run, one cluster after the other: outside of the gate.
+      project("public", publicOperators, 1_800_000, false),
       project("attack", ["e2e/attack/**/*.test.ts", "!**/*.load.test.ts"], 300_000),
       // These measure latency and memory of a server under load, so they run one after the other.
       project("attack-load", ["e2e/attack/**/*.load.test.ts"], 300_000, false),

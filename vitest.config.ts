@@ -94,7 +94,10 @@ export default defineConfig({
       project("laws", ["{packages,operators}/*/src/**/*.laws.scenario.test.ts"], 300_000, false),
       project(
         "e2e",
-        ["e2e/**/*.test.ts", ...[...newerEtcd, ...long, ...gcs, ...publicOperators, "e2e/attack/**"].map((each) => `!${each}`)],
+        [
+          "e2e/**/*.test.ts",
+          ...[...newerEtcd, ...long, ...gcs, ...publicOperators, "e2e/attack/**"].map((each) => `!${each}`),
+        ],
         300_000,
       ),
       // A minute and more each: only `npm test -- --all` runs them.

@@ -46,34 +46,38 @@ function imagesOf(manager: string, accounts: string): Readonly<Record<string, Im
   };
 }
 
-test.skipIf(missingGo !== "")("CloudNativePG runs three instances, and promotes a replica of a killed primary", async () => {
-  const { folder, source } = buildOperator(operator);
-  const accounts = mkdtempSync(join(tmpdir(), "setpoint-cnpg-"));
-  await using cluster = await startPublicCluster(imagesOf(join(folder, "manager"), accounts), 3);
-  rmSync(accounts, { recursive: true });
-  const { kubectl } = cluster;
-  const sql = (pod: string, text: string): Promise<string> =>
-    kubectl.ok(`exec ${pod} -c postgres -- psql -d app -qtAc`, [text]);
-  const primary = (): Promise<string> => kubectl.ok("get cluster cluster-example -o jsonpath={.status.currentPrimary}");
+test.skipIf(missingGo !== "")(
+  "CloudNativePG runs three instances, and promotes a replica of a killed primary",
+  async () => {
+    const { folder, source } = buildOperator(operator);
+    const accounts = mkdtempSync(join(tmpdir(), "setpoint-cnpg-"));
+    await using cluster = await startPublicCluster(imagesOf(join(folder, "manager"), accounts), 3);
+    rmSync(accounts, { recursive: true });
+    const { kubectl } = cluster;
+    const sql = (pod: string, text: string): Promise<string> =>
+      kubectl.ok(`exec ${pod} -c postgres -- psql -d app -qtAc`, [text]);
+    const primary = (): Promise<string> =>
+      kubectl.ok("get cluster cluster-example -o jsonpath={.status.currentPrimary}");
 
-  await kubectl.ok(`apply --server-side -f ${join(source, "releases/cnpg-1.27.0.yaml")}`);
-  await cluster.wait("--for=condition=Available deployment/cnpg-controller-manager", 120, "cnpg-system");
-  await kubectl.ok(`apply -f ${join(source, "docs/src/samples/cluster-example.yaml")}`);
-  await cluster.wait("--for=jsonpath={.status.readyInstances}=3 cluster/cluster-example", 300);
-  await cluster.wait("--for=condition=Ready cluster/cluster-example", 60);
+    await kubectl.ok(`apply --server-side -f ${join(source, "releases/cnpg-1.27.0.yaml")}`);
+    await cluster.wait("--for=condition=Available deployment/cnpg-controller-manager", 120, "cnpg-system");
+    await kubectl.ok(`apply -f ${join(source, "docs/src/samples/cluster-example.yaml")}`);
+    await cluster.wait("--for=jsonpath={.status.readyInstances}=3 cluster/cluster-example", 300);
+    await cluster.wait("--for=condition=Ready cluster/cluster-example", 60);
 
-  const first = await primary();
-  await sql(first, "create table orders as select 'kept' as state");
-  await kubectl.ok(`delete pod ${first} --grace-period=0 --force`);
-  await expect.poll(primary, { timeout: promotionMsMax, interval: 500 }).not.toBe(first);
-  await cluster.wait("--for=condition=Ready cluster/cluster-example", 180);
+    const first = await primary();
+    await sql(first, "create table orders as select 'kept' as state");
+    await kubectl.ok(`delete pod ${first} --grace-period=0 --force`);
+    await expect.poll(primary, { timeout: promotionMsMax, interval: 500 }).not.toBe(first);
+    await cluster.wait("--for=condition=Ready cluster/cluster-example", 180);
 
-  const second = await primary();
-  expect(second).not.toBe(first);
-  expect(await sql(second, "select state from orders")).toBe("kept\n");
-  expect(await sql(second, "insert into orders values ('new') returning state")).toBe("new\n");
-  await cluster.wait("--for=jsonpath={.status.readyInstances}=3 cluster/cluster-example", 60);
-  expect(await kubectl.ok("get endpoints cluster-example-rw -o jsonpath={.subsets[*].addresses[*].targetRef.name}")).toBe(
-    second,
-  );
-});
+    const second = await primary();
+    expect(second).not.toBe(first);
+    expect(await sql(second, "select state from orders")).toBe("kept\n");
+    expect(await sql(second, "insert into orders values ('new') returning state")).toBe("new\n");
+    await cluster.wait("--for=jsonpath={.status.readyInstances}=3 cluster/cluster-example", 60);
+    expect(
+      await kubectl.ok("get endpoints cluster-example-rw -o jsonpath={.subsets[*].addresses[*].targetRef.name}"),
+    ).toBe(second);
+  },
+);

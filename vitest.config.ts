@@ -106,7 +106,7 @@ export default defineConfig({
       project("etcd", newerEtcd, 600_000),
       // A server that takes minutes to build at the first run: outside of the gate.
       project("gcs", gcs, 1_800_000),
-      // Programs that take minutes to build at the first run, one cluster after the other: outside of the gate.
+      // Programs that take minutes to build at the first run: outside of the gate, one cluster at a time.
       project("public", publicOperators, 1_800_000, false),
       project("attack", ["e2e/attack/**/*.test.ts", "!**/*.load.test.ts"], 300_000),
       // These measure latency and memory of a server under load, so they run one after the other.

@@ -33,6 +33,8 @@ export interface ClusterOptions {
   readonly nodes: number;
   /** Images that exist on this machine alone. */
   readonly localImages?: Readonly<Record<string, ImageSource>>;
+  /** Whether pods may have rights over the host; default: no. */
+  readonly allowHost?: boolean;
   /** What goes wrong on purpose. */
   readonly faults?: FaultPlan | undefined;
   /** Told what happens, a line each. */
@@ -84,6 +86,7 @@ async function startIn(options: ClusterOptions, directory: string, parts: AsyncD
   parts.use(guardProcess(host.log));
   const block = parts.use(await claimServiceBlock(directory));
   const isKept = options.directory !== undefined;
+  const { allowHost = false } = options;
   const question = { clock: host.clock, directory, isKept, block, say: options.say };
   steps.begin("preparing the network of the pods");
   const network = parts.use(await choosePodNetwork(question));
@@ -98,7 +101,7 @@ async function startIn(options: ClusterOptions, directory: string, parts: AsyncD
       dnsAddress: network.dnsAddress,
       ...network.forControlPlane,
       ...(options.faults === undefined ? {} : { faults: options.faults }),
-      nodes: { podNotices, provisioners: [folderProvisionerName] },
+      nodes: { podNotices: (spec) => podNotices(spec, { allowHost }), provisioners: [folderProvisionerName] },
     }),
   );
   await network.publish(controlPlane);
@@ -113,6 +116,7 @@ async function startIn(options: ClusterOptions, directory: string, parts: AsyncD
         network,
         imageCache: imageCacheFolder(),
         localImages: options.localImages ?? {},
+        allowHost,
         isKept: options.directory !== undefined,
         say: options.say,
       }),

@@ -29,6 +29,7 @@ export interface NodeProcessOptions {
   readonly network: PodNetworkChoice;
   readonly imageCache: string;
   readonly localImages: Readonly<Record<string, ImageSource>>;
+  readonly allowHost: boolean;
   /** Whether a later start may find the directory again. */
   readonly isKept: boolean;
   readonly say: (line: string) => void;
@@ -46,6 +47,8 @@ export interface NodeInit {
   readonly dnsAddress: string;
   readonly imageCache: string;
   readonly localImages: Readonly<Record<string, ImageSource>>;
+  /** Whether pods may have rights over the host. */
+  readonly allowHost: boolean;
   /**
    * How long its pods go on when its parent ends without an order to stop, so that a new parent can take them
    * over.
@@ -123,7 +126,7 @@ class NodeProcess implements AsyncDisposable {
   }
 
   #fork(): ChildProcess {
-    const { controlPlane, name, network, imageCache, localImages, directory, isKept } = this.#options;
+    const { controlPlane, name, network, imageCache, localImages, directory, isKept, allowHost } = this.#options;
     // In a process group of its own, a ^C reaches this process alone, which then stops the node in order.
     const child = fork(bin, ["node"], {
       detached: true,
@@ -144,6 +147,7 @@ class NodeProcess implements AsyncDisposable {
       dnsAddress: network.dnsAddress,
       imageCache,
       localImages,
+      allowHost,
       orphanMs: isKept ? orphanMs : 0,
     };
     child.send(init);

@@ -77,6 +77,7 @@ async function serve(init: NodeInit, write: (line: string) => void, end: End): P
     directory: init.directory,
     imageCache: init.imageCache,
     localImages: init.localImages,
+    allowHost: init.allowHost,
     ownImages: ownImages(),
     clusterDnsAddress: init.dnsAddress,
     ...mirrorOption(),

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ownFolder } from "../own-folder.fixture.ts";
 import { parseUpOptions } from "./up.ts";
 
@@ -51,4 +51,13 @@ test("an image catalogue is read from --images, else from images.yaml of the dat
     "Cannot use the image catalogue: images[0].suite: expected a text, got 7",
   );
   expect(() => parseUpOptions(["--images", join(folder, "none.yaml")])).toThrow(/^Cannot read image catalogue ".*none/);
+});
+
+test("--allow-host is for root alone, who has what it gives", () => {
+  const getuid = vi.spyOn(process, "getuid").mockReturnValue(1000);
+  onTestFinished(() => getuid.mockRestore());
+  expect(() => parseUpOptions(["--allow-host"])).toThrow(/^Cannot use --allow-host as an ordinary user: .* as root$/);
+  expect(parseUpOptions([]).allowHost).toBe(false);
+  getuid.mockReturnValue(0);
+  expect(parseUpOptions(["--allow-host"]).allowHost).toBe(true);
 });

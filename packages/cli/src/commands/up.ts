@@ -22,6 +22,8 @@ export interface UpOptions {
   readonly kubeconfig: string;
   readonly nodes: number;
   readonly quiet: boolean;
+  /** Whether pods may have rights over the host. */
+  readonly allowHost: boolean;
   readonly faults: FaultPlan | undefined;
   /** Added by the image catalogue of the user, by name. */
   readonly localImages: Readonly<Record<string, ImageSource>>;
@@ -33,6 +35,12 @@ export function parseUpOptions(args: readonly string[]): UpOptions {
   if (values["in-memory"] && values["data-dir"] !== undefined) {
     throw new SetpointError(usageError, "Cannot use --in-memory with --data-dir: use one of them");
   }
+  if (values["allow-host"] === true && process.getuid?.() !== 0) {
+    throw new SetpointError(
+      usageError,
+      "Cannot use --allow-host as an ordinary user: only root has rights over this host to give; run the command as root",
+    );
+  }
   const directory = values["in-memory"] ? undefined : resolve(values["data-dir"] ?? ".setpoint");
   return {
     directory,
@@ -40,6 +48,7 @@ export function parseUpOptions(args: readonly string[]): UpOptions {
     kubeconfig: resolve(values.kubeconfig ?? `${directory ?? ".setpoint"}/kubeconfig`),
     nodes: parseNumber("nodes", values.nodes, 1, nodesMax),
     quiet: values.quiet ?? false,
+    allowHost: values["allow-host"] ?? false,
     faults: values.faults === undefined ? undefined : readFaults(values.faults),
     localImages: readImageCatalogue(catalogueFile(values.images, directory)),
   };
@@ -69,6 +78,7 @@ interface UpFlags {
   readonly quiet?: boolean;
   readonly faults?: string;
   readonly images?: string;
+  readonly "allow-host"?: boolean;
 }
 
 function parseFlags(args: readonly string[]): UpFlags {
@@ -84,6 +94,7 @@ function parseFlags(args: readonly string[]): UpFlags {
       quiet: yes,
       faults: text,
       images: text,
+      "allow-host": yes,
     };
     return parseArgs({ args: [...args], options, strict: true }).values;
   } catch (cause) {
@@ -95,7 +106,7 @@ function parseFlags(args: readonly string[]): UpFlags {
 export const up: Command = {
   name: "up",
   usage:
-    "up [--data-dir DIR | --in-memory] [--port N] [--kubeconfig FILE] [--nodes N] [--faults FILE] [--images FILE] [--quiet]",
+    "up [--data-dir DIR | --in-memory] [--port N] [--kubeconfig FILE] [--nodes N] [--faults FILE] [--images FILE] [--allow-host] [--quiet]",
   summary: "Start a Kubernetes control plane and its nodes; serves until ^C.",
   async run(args) {
     const options = parseUpOptions(args);
@@ -110,6 +121,8 @@ export const up: Command = {
     process.stdout.write(
       `Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`,
     );
+    if (options.allowHost)
+      say("Pods may take over this host: privileged, hostPath, hostNetwork and the like are allowed");
     say(`In another terminal: export KUBECONFIG=${options.kubeconfig}`);
     say(`The nodes can run ${knownImages(options.localImages).length} images; "setpoint image list" shows them`);
     const signal = await stopped;

@@ -20,6 +20,11 @@ export interface PodNetwork {
   readonly kind: "namespace" | "loopback";
   /** The node's own address, on which its kubelet server listens. */
   readonly nodeAddress: string;
+  /**
+   * A process in the network namespace of the node, which pods with `hostNetwork` join; absent where
+   * it is the host's.
+   */
+  readonly nodeHolderPid?: number;
   /** The pod range of this node, as in Node.spec.podCIDR. */
   readonly podCidr: string;
   /** The pod's address; the same one whenever it is asked, also after a restart of the agent. */

@@ -23,6 +23,7 @@ export interface PodPartsOptions {
   readonly client: Client;
   readonly host: Host;
   readonly nodeName: string;
+  readonly allowHost: boolean;
   readonly facts: HostFacts;
   readonly events: NodeEvents;
   readonly folders: NodeFolders;
@@ -41,6 +42,7 @@ export function createPodParts(options: PodPartsOptions): PodParts {
     clock: host.clock,
     log: host.log,
     nodeName,
+    allowHost: options.allowHost,
     cpus: facts.cpus,
     memoryBytes: facts.memoryBytes,
     runtime,
@@ -66,6 +68,7 @@ function createVolumes(options: PodPartsOptions): PodVolumes {
     podDirectory: (uid) => folders.pod(uid),
     memoryDirectory: (uid) => folders.podMemory(uid),
     persistentDirectory: folders.volumes,
+    allowHost: options.allowHost,
     sources(pod) {
       const { namespace, uid } = podIdentity(pod);
       return {

@@ -25,6 +25,8 @@ export interface NodeOptions {
   /** Debian mirror; default: that of the host's apt sources. */
   readonly mirror?: string;
   readonly podCidr?: string;
+  /** Whether pods may have rights over the host (`privileged`, `hostPath`, …); default: no. */
+  readonly allowHost?: boolean;
   /** The network namespace of the cluster. Absent: pods share the host's network, on loopback addresses. */
   readonly podNetwork?: PodNetworkOptions;
   /** Where cluster DNS listens; default 127.96.0.10, the tenth address of the service range. */

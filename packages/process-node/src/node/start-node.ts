@@ -94,6 +94,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const pods = new PodManager(
     createPodParts({
       ...{ client, events, facts, folders, host, images, network, nodeName: name },
+      allowHost: options.allowHost ?? false,
       ...{ provisioner, referenced, runtime, services },
     }),
   );

@@ -7,9 +7,8 @@ import type { ContainerSecurity } from "../sandbox/container-runtime.ts";
 import { nodeError } from "../errors.ts";
 import type { LocalImage } from "../images/image.ts";
 import { configuredUser, imageGroups, imageUser } from "../images/image-users.ts";
-import { defaultCapabilities } from "../sandbox/capabilities.ts";
+import { capabilityNames, defaultCapabilities } from "../sandbox/capabilities.ts";
 import { podIdentity } from "../cluster/pod.ts";
-import { capabilityNames } from "./refusals.ts";
 
 export interface ContainerIdentity {
   readonly user: number;
@@ -47,6 +46,7 @@ export function containerIdentity(
     security: {
       capabilities: containerCapabilities(own.capabilities ?? {}),
       noNewPrivileges: own.allowPrivilegeEscalation === false,
+      ...(own.privileged === true && { isPrivileged: true }),
       seccomp: (own.seccompProfile ?? pods.seccompProfile)?.type === "Unconfined" ? "unconfined" : "default",
       supplementalGroups: supplementalGroups(pod, imageRoot, known?.name),
     },

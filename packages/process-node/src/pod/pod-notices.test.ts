@@ -26,6 +26,20 @@ test.for<[string, Partial<PodSpec>, Partial<Container>]>([
   expect(more).toEqual([]);
 });
 
+test.for<[string, Partial<PodSpec>, Partial<Container>]>([
+  ["hostNetwork", { hostNetwork: true }, {}],
+  ["hostPID", { hostPID: true }, {}],
+  ["hostPath", { volumes: [{ name: "v", hostPath: { path: "/" } }] }, {}],
+  ["securityContext.privileged", {}, { securityContext: { privileged: true } }],
+  ["securityContext.capabilities SYS_ADMIN", {}, { securityContext: { capabilities: { add: ["SYS_ADMIN"] } } }],
+])("%s gives a notice that names --allow-host, and none with it", ([field, spec, container]) => {
+  const pod = { containers: [{ ...main, ...container }], ...spec };
+  const [notice] = podNotices(pod);
+  expect(notice).toContain(`asks for ${field}, but`);
+  expect(notice).toMatch(/; remove the field, or start "setpoint up" with --allow-host$/);
+  expect(podNotices(pod, { allowHost: true })).toEqual([]);
+});
+
 test("init containers are looked at too", () => {
   const init = { name: "init", image: "x", securityContext: { privileged: true } };
   expect(podNotices({ containers: [main], initContainers: [init] })).toHaveLength(1);
@@ -48,6 +62,7 @@ test("docs/cluster.md lists the fields that the node refuses or ignores", () => 
     const [list = ""] = section.split("\n## ");
     return [...list.matchAll(/^- `([^`]*)`/gm)].map(([, field = ""]) => field);
   };
-  expect(fieldsBelow("What a node refuses")).toEqual(refusedFieldNames().toSorted());
+  expect(fieldsBelow("What a node refuses")).toEqual(refusedFieldNames("always").toSorted());
+  expect(fieldsBelow("What needs --allow-host")).toEqual(refusedFieldNames("without --allow-host").toSorted());
   expect(fieldsBelow("What a node ignores")).toEqual(ignoredFieldNames().toSorted());
 });

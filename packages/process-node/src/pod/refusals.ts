@@ -4,18 +4,20 @@
  * a host without the feature is in ignored-fields.ts.
  */
 import type { Container, Pod, PodSpec } from "@setpoint/api";
-import { allCapabilities } from "../sandbox/capabilities.ts";
-import { noHostRights, type Refusal } from "../cluster/refusal.ts";
+import { allCapabilities, capabilityNames } from "../sandbox/capabilities.ts";
+import { adviceOn, noHostRights, type Refusal } from "../cluster/refusal.ts";
 import { nodeError } from "../errors.ts";
 import { unknownType, volumeRefusals } from "../volumes/volume-refusals.ts";
+import { addsCapability } from "./host-access.ts";
 
 const podRefusals: readonly Refusal<PodSpec>[] = [
-  { field: "hostNetwork", reason: noHostRights, isAsked: ({ hostNetwork }) => hostNetwork === true },
-  { field: "hostPID", reason: noHostRights, isAsked: ({ hostPID }) => hostPID === true },
-  { field: "hostIPC", reason: noHostRights, isAsked: ({ hostIPC }) => hostIPC === true },
+  { field: "hostNetwork", ...noHostRights, isAsked: ({ hostNetwork }) => hostNetwork === true },
+  { field: "hostPID", ...noHostRights, isAsked: ({ hostPID }) => hostPID === true },
+  { field: "hostIPC", ...noHostRights, isAsked: ({ hostIPC }) => hostIPC === true },
   {
     field: "hostUsers",
     reason: "each pod has a user namespace of its own",
+    needsHost: true,
     isAsked: ({ hostUsers }) => hostUsers === true,
   },
   {
@@ -61,7 +63,7 @@ const contextRefusals: readonly Refusal<CommonContext>[] = [
 const containerRefusals: readonly Refusal<Container>[] = [
   {
     field: "securityContext.privileged",
-    reason: noHostRights,
+    ...noHostRights,
     isAsked: ({ securityContext }) => securityContext?.privileged === true,
   },
   {
@@ -80,8 +82,8 @@ const containerRefusals: readonly Refusal<Container>[] = [
   {
     field: "securityContext.capabilities SYS_ADMIN",
     reason: "a container with it could change the image, which other pods use",
-    isAsked: ({ securityContext }) =>
-      (securityContext?.capabilities?.add ?? []).flatMap(capabilityNames).includes("CAP_SYS_ADMIN"),
+    needsHost: true,
+    isAsked: ({ securityContext }) => addsCapability(securityContext, "CAP_SYS_ADMIN"),
   },
   {
     field: "volumeDevices",
@@ -101,23 +103,32 @@ const containerRefusals: readonly Refusal<Container>[] = [
   },
 ];
 
-/** The capabilities that one entry names: `ALL` names every one. */
-export function capabilityNames(name: string): readonly string[] {
-  const upper = name.toUpperCase();
-  if (upper === "ALL") return allCapabilities;
-  return [upper.startsWith("CAP_") ? upper : `CAP_${upper}`];
-}
-
 /** A field of one place in a pod that this node refuses. */
 export interface RefusedField {
   /** As `spec` or `container "main"`. */
   readonly where: string;
   readonly field: string;
   readonly reason: string;
+  /** What its author can do. */
+  readonly advice: string;
 }
 
-/** The fields of the pod and of these of its containers that this node cannot honour. */
-export function refusedFields(spec: PodSpec, containers: readonly Container[]): readonly RefusedField[] {
+/** What the administrator allows pods. */
+export interface PodRights {
+  /** Whether pods may have rights over the host; default: no. */
+  readonly allowHost?: boolean;
+}
+
+/** The fields of the pod and of these of its containers that this node does not honour. */
+export function refusedFields(
+  spec: PodSpec,
+  containers: readonly Container[],
+  { allowHost = false }: PodRights = {},
+): readonly RefusedField[] {
+  const asked = <T>(refusals: readonly Refusal<T>[], from: T, where: string): readonly RefusedField[] =>
+    refusals
+      .filter((each) => !(allowHost && each.needsHost === true) && each.isAsked(from))
+      .map((each) => ({ where, field: each.field, reason: each.reason, advice: adviceOn(each) }));
   return [
     ...asked(podRefusals, spec, "spec"),
     ...asked(contextRefusals, spec.securityContext ?? {}, "spec.securityContext"),
@@ -134,24 +145,22 @@ export function refusedFields(spec: PodSpec, containers: readonly Container[]): 
 /**
  * Throws ERR_CONTAINER_CONFIG for the first field of the pod or the container that this node cannot honour.
  */
-export function refuseUnsupported({ spec }: Pod, container: Container): void {
-  const [first] = refusedFields(spec, [container]);
+export function refuseUnsupported({ spec }: Pod, container: Container, rights: PodRights = {}): void {
+  const [first] = refusedFields(spec, [container], rights);
   if (first === undefined) return;
-  const message = `Cannot run the pod: ${first.where} asks for ${first.field}, but ${first.reason}; remove the field`;
-  throw nodeError("ERR_CONTAINER_CONFIG", message);
+  const { where, field, reason, advice } = first;
+  throw nodeError("ERR_CONTAINER_CONFIG", `Cannot run the pod: ${where} asks for ${field}, but ${reason}; ${advice}`);
 }
 
-function asked<T>(refusals: readonly Refusal<T>[], from: T, where: string): readonly RefusedField[] {
-  return refusals.filter((each) => each.isAsked(from)).map(({ field, reason }) => ({ where, field, reason }));
-}
-
-/** For pages: the fields that a pod may name and this node refuses. */
-export function refusedFieldNames(): readonly string[] {
-  const all: readonly (readonly { readonly field: string }[])[] = [
+/** For pages: the fields that a pod may name and this node refuses, always or without `--allow-host`. */
+export function refusedFieldNames(when: "always" | "without --allow-host"): readonly string[] {
+  const all: readonly (readonly Pick<Refusal<never>, "field" | "needsHost">[])[] = [
     podRefusals,
     contextRefusals,
     containerRefusals,
     [...volumeRefusals, unknownType],
   ];
-  return all.flat().map(({ field }) => field);
+  return all.flatMap((refusals) =>
+    refusals.filter(({ needsHost = false }) => needsHost === (when !== "always")).map(({ field }) => field),
+  );
 }

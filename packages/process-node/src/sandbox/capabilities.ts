@@ -48,3 +48,10 @@ export const allCapabilities: readonly string[] = [
   "CAP_SYS_TTY_CONFIG",
   "CAP_WAKE_ALARM",
 ];
+
+/** The capabilities that one entry of a pod names: `ALL` names every one. */
+export function capabilityNames(name: string): readonly string[] {
+  const upper = name.toUpperCase();
+  if (upper === "ALL") return allCapabilities;
+  return [upper.startsWith("CAP_") ? upper : `CAP_${upper}`];
+}

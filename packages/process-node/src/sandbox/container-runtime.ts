@@ -18,6 +18,8 @@ export interface Mount {
    * `sandbox/oci-mounts.ts`.
    */
   readonly ownIds?: boolean;
+  /** Its devices can be used. */
+  readonly hasDevices?: boolean;
 }
 
 /**
@@ -28,6 +30,8 @@ export interface ContainerSecurity {
   /** `CAP_…`: the bounding set, and what a container of user 0 starts with. */
   readonly capabilities: readonly string[];
   readonly noNewPrivileges: boolean;
+  /** All rights of the host, if the pod has the host's users. */
+  readonly isPrivileged?: boolean;
   /** "default" is `sandbox/seccomp/default-profile.ts`. */
   readonly seccomp: "default" | "unconfined";
   readonly supplementalGroups: readonly number[];
@@ -48,11 +52,21 @@ export interface PodLimits {
   readonly processes?: number;
 }
 
+/** Namespaces of the host that a pod shares instead of having its own; it has the host's users too. */
+export interface HostNamespaces {
+  readonly ipc: boolean;
+  readonly pid: boolean;
+}
+
 export interface PodSandboxSpec {
   readonly podUid: string;
   readonly hostname: string;
   /** Without it the pod keeps the node's network namespace, as on the loopback network. */
   readonly networkNamespace: boolean;
+  /** A process in the network namespace that the pod joins, for a pod that shares its node's. */
+  readonly networkOf?: number;
+  /** For a pod with rights over the host. */
+  readonly host?: HostNamespaces;
   /** The user of the pod's containers, for a host that gives the node no more than one id. */
   readonly user: number;
   /** Their group, for the same host. */
@@ -65,6 +79,7 @@ export interface PodSandbox extends PodIds {
   readonly podUid: string;
   readonly holderPid: number;
   readonly networkNamespace: boolean;
+  readonly host?: HostNamespaces;
 }
 
 export interface ContainerSpec {

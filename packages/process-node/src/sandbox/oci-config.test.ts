@@ -12,14 +12,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { ContainerSpec, Mount } from "./container-runtime.ts";
+import type { ContainerSpec, Mount, PodSandbox } from "./container-runtime.ts";
 import { isMountedAsFolder } from "../volumes/path-beneath.ts";
 import { ociBundle, type OciBundle } from "./oci-config.ts";
 import { ociProcess } from "./oci-process.ts";
 import { writeSkeleton } from "./root-layout.ts";
 
 const ids = { container: 0, host: 1_900_000_000, size: 65_536 };
-const sandbox = { podUid: "uid", holderPid: 42, uids: ids, gids: ids, networkNamespace: true };
+const sandbox: PodSandbox = { podUid: "uid", holderPid: 42, uids: ids, gids: ids, networkNamespace: true };
 
 function world(folder = tmpdir()) {
   const directory = mkdtempSync(join(folder, "process-node-"));
@@ -29,9 +29,9 @@ function world(folder = tmpdir()) {
   mkdirSync(join(root, "etc"));
   writeFileSync(join(root, "etc/passwd"), "");
   symlinkSync("usr/bin", join(root, "bin"));
-  const bundle = (extra: Partial<ContainerSpec>, shiftIds = true): OciBundle =>
+  const bundle = (extra: Partial<ContainerSpec>, shiftIds = true, host?: PodSandbox["host"]): OciBundle =>
     ociBundle(spec(root, extra), {
-      sandbox,
+      sandbox: { ...sandbox, ...(host === undefined ? {} : { host }) },
       stageDirectory: "/stage",
       files: {},
       shiftIds,
@@ -68,7 +68,7 @@ test("a container is in the namespaces of its pod, with processes and mounts of 
   });
   expect(linux.readonlyPaths).toContain("/proc/sys");
   expect(linux.maskedPaths).toContain("/proc/kcore");
-  expect(linux.seccomp.defaultAction).toBe("SCMP_ACT_ERRNO");
+  expect(linux.seccomp?.defaultAction).toBe("SCMP_ACT_ERRNO");
 });
 
 test("a container without a filter does not get the keys of the node's session", () => {
@@ -79,8 +79,39 @@ test("a container without a filter does not get the keys of the node's session",
     supplementalGroups: [],
   };
   const { seccomp } = world().bundle({ security }).config.linux;
-  expect(seccomp.defaultAction).toBe("SCMP_ACT_ALLOW");
-  expect(seccomp.syscalls.map(({ names }) => names)).toEqual([["add_key", "keyctl", "request_key"]]);
+  expect(seccomp?.defaultAction).toBe("SCMP_ACT_ALLOW");
+  expect(seccomp?.syscalls.map(({ names }) => names)).toEqual([["add_key", "keyctl", "request_key"]]);
+});
+
+const privileged: ContainerSpec["security"] = {
+  capabilities: [],
+  noNewPrivileges: false,
+  isPrivileged: true,
+  seccomp: "default",
+  supplementalGroups: [],
+};
+
+test("a privileged container of a pod with the host's users has no filter and no mask, but /sys and devices", () => {
+  const { linux, mounts } = world().bundle({ security: privileged }, true, { ipc: false, pid: false }).config;
+  expect(linux).toMatchObject({ maskedPaths: [], readonlyPaths: [], resources: { devices: [{ allow: true }] } });
+  expect([linux.seccomp, linux.uidMappings]).toEqual([undefined, undefined]);
+  expect(linux.namespaces.map(({ type }) => type)).not.toContain("user");
+  expect(mounts.find(({ destination }) => destination === "/sys")).toMatchObject({ source: "/sys" });
+  expect(mounts.some(({ options }) => options.includes("idmap"))).toBe(false);
+});
+
+test("a privileged container of a pod with users of its own is root of the pod alone", () => {
+  const { linux, mounts } = world().bundle({ security: privileged }).config;
+  expect(linux.seccomp?.defaultAction).toBe("SCMP_ACT_ERRNO");
+  expect(linux.devices).toBeUndefined();
+  expect(mounts.some(({ source }) => source === "/sys")).toBe(false);
+});
+
+test("a pod with the processes and the shared memory of the host has no namespace of its own for them", () => {
+  const { linux, mounts } = world().bundle({}, true, { ipc: true, pid: true }).config;
+  expect(linux.namespaces.map(({ type }) => type)).not.toContain("pid");
+  expect(mounts.find(({ destination }) => destination === "/dev/shm")).toMatchObject({ source: "/dev/shm" });
+  expect(linux.seccomp?.defaultAction).toBe("SCMP_ACT_ERRNO");
 });
 
 test("mount points lie in the skeleton before anything is mounted, and links of the image stay links", () => {

@@ -3,6 +3,8 @@ import type { IdRange } from "../host/id-range.ts";
 import type { ContainerSpec, Mount, PodSandbox } from "./container-runtime.ts";
 import { nodeError } from "../errors.ts";
 import { defaultCapabilities } from "./capabilities.ts";
+import { hostDevices, type OciDevice } from "./host-devices.ts";
+import { isPrivileged } from "./host-rights.ts";
 import { imageMounts, kernelMounts, type OciMount, volumeMount } from "./oci-mounts.ts";
 import { type OciProcess, ociProcess } from "./oci-process.ts";
 import { type OciResources, ociResources } from "./oci-resources.ts";
@@ -18,11 +20,12 @@ export interface OciConfig {
   readonly mounts: readonly OciMount[];
   readonly linux: {
     readonly namespaces: readonly { readonly type: string; readonly path?: string }[];
-    readonly uidMappings: readonly OciIdMapping[];
-    readonly gidMappings: readonly OciIdMapping[];
+    readonly uidMappings?: readonly OciIdMapping[];
+    readonly gidMappings?: readonly OciIdMapping[];
+    readonly devices?: readonly OciDevice[];
     readonly maskedPaths: readonly string[];
     readonly readonlyPaths: readonly string[];
-    readonly seccomp: SeccompProfile;
+    readonly seccomp?: SeccompProfile;
     readonly resources?: OciResources;
     readonly cgroupsPath?: string;
   };
@@ -84,6 +87,8 @@ interface PlacedMount {
 /** Throws ERR_CONTAINER_CONFIG for mounts that cannot be made. */
 export function ociBundle(spec: ContainerSpec, place: OciPlace): OciBundle {
   const mounts = placedMounts(spec, place);
+  const shiftIds = place.shiftIds && place.sandbox.host === undefined;
+  const kernel = { readOnlyRoot: spec.readOnlyRoot === true, isPrivileged: isPrivileged(spec, place.sandbox) };
   const mountPoints = mounts
     .filter(({ target }) => !target.startsWith("/dev/") && target !== "/dev")
     .map(({ target, mount }) => ({ path: target, isFolder: place.isFolder(mount.source, mount.subPath) }));
@@ -92,16 +97,15 @@ export function ociBundle(spec: ContainerSpec, place: OciPlace): OciBundle {
     layout,
     staged: mounts.flatMap(({ staged }) => (staged === undefined ? [] : [staged])),
     config: ociConfig(spec, place, [
-      ...imageMounts(spec.rootDirectory, layout.binds, place.shiftIds),
-      ...kernelMounts(spec.readOnlyRoot === true),
-      ...mounts.map(({ mount, target, source }) => volumeMount(mount, target, source, place.shiftIds)),
+      ...imageMounts(spec.rootDirectory, layout.binds, shiftIds),
+      ...kernelMounts({ ...kernel, sharesIpc: place.sandbox.host?.ipc === true }),
+      ...mounts.map(({ mount, target, source }) => volumeMount(mount, target, source, shiftIds)),
     ]),
   };
 }
 
 function ociConfig(spec: ContainerSpec, place: OciPlace, mounts: readonly OciMount[]): OciConfig {
   const { sandbox } = place;
-  const { capabilities = defaultCapabilities, seccomp = "default" } = spec.security ?? {};
   return {
     ociVersion: "1.0.2",
     process: ociProcess(spec, spec.command),
@@ -109,27 +113,43 @@ function ociConfig(spec: ContainerSpec, place: OciPlace, mounts: readonly OciMou
     mounts,
     linux: {
       namespaces: containerNamespaces(sandbox),
-      uidMappings: [mapping(sandbox.uids)],
-      gidMappings: [mapping(sandbox.gids)],
-      maskedPaths,
-      readonlyPaths,
-      seccomp:
-        seccomp === "default"
-          ? defaultSeccompProfile(capabilities, place.architecture)
-          : unconfinedSeccompProfile(place.architecture),
-      ...(spec.limits === undefined ? {} : { resources: ociResources(spec.limits) }),
+      ...(sandbox.host === undefined && {
+        uidMappings: [mapping(sandbox.uids)],
+        gidMappings: [mapping(sandbox.gids)],
+      }),
+      ...(isPrivileged(spec, sandbox) ? allOfTheHost(spec) : protection(spec, place.architecture)),
     },
   };
 }
 
+type OciRights = Omit<OciConfig["linux"], "namespaces" | "uidMappings" | "gidMappings" | "cgroupsPath">;
+
+function protection({ security, limits }: ContainerSpec, architecture: string): OciRights {
+  const { capabilities = defaultCapabilities, seccomp = "default" } = security ?? {};
+  return {
+    maskedPaths,
+    readonlyPaths,
+    seccomp:
+      seccomp === "default"
+        ? defaultSeccompProfile(capabilities, architecture)
+        : unconfinedSeccompProfile(architecture),
+    ...(limits === undefined ? {} : { resources: ociResources(limits) }),
+  };
+}
+
+function allOfTheHost({ limits = {} }: ContainerSpec): OciRights {
+  const resources = { ...ociResources(limits), devices: [{ allow: true, access: "rwm" }] };
+  return { maskedPaths: [], readonlyPaths: [], devices: hostDevices(), resources };
+}
+
 /** Processes and mounts are the container's own; the rest it shares with its pod. */
-function containerNamespaces({ holderPid, networkNamespace }: PodSandbox): OciConfig["linux"]["namespaces"] {
+function containerNamespaces({ holderPid, networkNamespace, host }: PodSandbox): OciConfig["linux"]["namespaces"] {
   const shared = (type: string, name: string) => ({ type, path: `/proc/${holderPid}/ns/${name}` });
   return [
     { type: "mount" },
-    { type: "pid" },
+    ...(host?.pid === true ? [] : [{ type: "pid" }]),
     { type: "cgroup" },
-    shared("user", "user"),
+    ...(host === undefined ? [shared("user", "user")] : []),
     shared("ipc", "ipc"),
     shared("uts", "uts"),
     ...(networkNamespace ? [shared("network", "net")] : []),
@@ -146,7 +166,7 @@ function placedMounts(spec: ContainerSpec, place: OciPlace): PlacedMount[] {
   const byTarget = new Map<string, PlacedMount>();
   for (const [index, mount] of [...files, ...spec.mounts].entries()) {
     const target = inImage(spec.image, () => resolveInRoot(spec.rootDirectory, mount.target));
-    refuseTarget(mount.target, target);
+    if (!isPrivileged(spec, place.sandbox)) refuseTarget(mount.target, target);
     const staged =
       mount.subPath === undefined ? undefined : { volume: mount.source, path: mount.subPath, name: `sub-${index}` };
     const source = staged === undefined ? mount.source : stagedPath(place.stageDirectory, staged.name);

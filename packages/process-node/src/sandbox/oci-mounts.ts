@@ -23,11 +23,18 @@ export function imageMounts(root: string, binds: readonly MountPoint[], shiftIds
   return binds.map(({ path }) => ({ destination: path, type: "bind", source: join(root, path), options }));
 }
 
+export interface KernelMountOptions {
+  readonly readOnlyRoot: boolean;
+  readonly isPrivileged: boolean;
+  /** Whether the pod has the host's shared memory. */
+  readonly sharesIpc: boolean;
+}
+
 /**
  * What every container has of the kernel; /proc shows its own processes, and the host's devices are six
- * harmless ones.
+ * harmless ones unless it is privileged.
  */
-export function kernelMounts(readOnlyRoot: boolean): OciMount[] {
+export function kernelMounts({ readOnlyRoot, isPrivileged, sharesIpc }: KernelMountOptions): OciMount[] {
   const tmpfs = (destination: string, ...options: readonly string[]): OciMount => ({
     destination,
     type: "tmpfs",
@@ -43,8 +50,13 @@ export function kernelMounts(readOnlyRoot: boolean): OciMount[] {
       source: "devpts",
       options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"],
     },
-    tmpfs("/dev/shm", "noexec", "mode=1777", `size=${sharedMemoryBytes}`),
+    sharesIpc
+      ? { destination: "/dev/shm", type: "bind", source: "/dev/shm", options: ["rbind", "rw", "nosuid", "nodev"] }
+      : tmpfs("/dev/shm", "noexec", "mode=1777", `size=${sharedMemoryBytes}`),
     { destination: "/dev/mqueue", type: "mqueue", source: "mqueue", options: ["nosuid", "noexec", "nodev"] },
+    ...(isPrivileged
+      ? [{ destination: "/sys", type: "bind", source: "/sys", options: ["rbind", "rw", "nosuid"] }]
+      : []),
     // With a read-only root they are ordinary folders of it, as in any image.
     ...(readOnlyRoot ? [] : ["/tmp", "/var/tmp"].map((folder) => tmpfs(folder, "mode=1777", `size=${temporaryBytes}`))),
   ];
@@ -53,5 +65,6 @@ export function kernelMounts(readOnlyRoot: boolean): OciMount[] {
 export function volumeMount(mount: Mount, target: string, source: string, shiftIds: boolean): OciMount {
   const access = mount.readOnly === true ? "ro" : "rw";
   const ids = shiftIds && mount.ownIds === true ? ["idmap"] : [];
-  return { destination: target, type: "bind", source, options: ["rbind", access, "nodev", "rprivate", ...ids] };
+  const devices = mount.hasDevices === true ? [] : ["nodev"];
+  return { destination: target, type: "bind", source, options: ["rbind", access, ...devices, "rprivate", ...ids] };
 }

@@ -5,6 +5,7 @@ export interface OciResources {
   readonly memory?: { readonly limit: number; readonly swap: number };
   readonly cpu?: { readonly quota?: number; readonly period?: number; readonly shares?: number };
   readonly pids?: { readonly limit: number };
+  readonly devices?: readonly { readonly allow: boolean; readonly access: string }[];
 }
 
 const periodUs = 100_000;

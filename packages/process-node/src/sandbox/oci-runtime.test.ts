@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { ExecProcess } from "./container-runtime.ts";
 import { missingTools, OciWorld } from "./oci-world.fixture.ts";
 
@@ -207,4 +207,51 @@ run("a program that uses more memory than it may is ended, and that is known", a
   const limits = { memoryBytes: 32 * 1024 * 1024 };
   const hog = await world.runtime.start(world.spec(["tail", "/dev/zero"], { limits }));
   expect(await hog.exited).toMatchObject({ exitCode: 137, oomKilled: true });
+});
+
+const asRoot = test.skipIf(missingTools !== "" || process.getuid?.() !== 0);
+
+asRoot("a privileged container has the users, devices and kernel files of the host", async () => {
+  const world = new OciWorld();
+  await world.sandbox("uid", { host: { ipc: false, pid: false } });
+  const security = { capabilities: [], noNewPrivileges: true, isPrivileged: true, seccomp: "default" } as const;
+  const script =
+    "cat /proc/self/uid_map | { read -r a b c; echo $a $b $c; }; ls /sys/fs; hostname; cat /proc/self/status; ls /dev";
+  const spec = world.spec(["sh", "-c", script], { security: { ...security, supplementalGroups: [] } });
+  await (
+    await world.runtime.start(spec)
+  ).exited;
+  const text = world.output();
+  expect(text).toMatch(/^0 0 4294967295\n/);
+  expect(text).toContain("cgroup");
+  expect(text).toContain("\nweb-0\n");
+  const held = /CapBnd:\s*\w+/.exec(readFileSync("/proc/self/status", "utf8"))?.[0];
+  expect(text).toContain(held?.replace(/CapBnd:\s*/, "CapEff:\t"));
+  expect(text).toMatch(/Seccomp:\s*0/);
+});
+
+asRoot("a pod with the processes of the host sees them, and its end takes all of its own along", async () => {
+  const world = new OciWorld();
+  await world.sandbox("uid", { host: { ipc: true, pid: true } });
+  const seconds = String(20_000_000 + process.pid);
+  const script = `cat /proc/${process.pid}/comm; sleep ${seconds} & echo up; sleep 100`;
+  const container = await world.runtime.start(world.spec(["sh", "-c", script]));
+  await expect.poll(() => world.output()).toContain("up");
+  expect(world.output()).toContain(readFileSync(`/proc/${process.pid}/comm`, "utf8").trim());
+  container.destroy();
+  await container.exited;
+  await world.runtime.removeSandbox("uid");
+  await expect.poll(() => execFileSync("ps", ["-eo", "args="]).toString()).not.toContain(`sleep ${seconds}`);
+});
+
+asRoot("a pod joins the network of its node", async () => {
+  const world = new OciWorld();
+  const holder = spawn("unshare", ["--net", "sleep", "1000"]);
+  onTestFinished(() => void holder.kill());
+  const own = readlinkSync("/proc/self/ns/net");
+  const network = (): string => readlinkSync(`/proc/${holder.pid}/ns/net`);
+  await expect.poll(network).not.toBe(own);
+  await world.sandbox("uid", { host: { ipc: false, pid: false }, networkOf: holder.pid ?? 0 });
+  const container = await world.runtime.start(world.spec(["sleep", "100"]));
+  expect(readlinkSync(`/proc/${container.pid}/ns/net`)).toBe(network());
 });

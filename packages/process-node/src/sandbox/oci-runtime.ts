@@ -41,6 +41,7 @@ import { findProgram, inImage } from "../images/root-path.ts";
 import { isMountedAsFolder } from "../volumes/path-beneath.ts";
 import { writeSkeleton } from "./root-layout.ts";
 import { OwnUserNamespace, rootRights, type RuntimeRights } from "./runtime-rights.ts";
+import { withHostRights } from "./host-rights.ts";
 import { withIdsOf } from "./single-id.ts";
 import { stageCommand } from "./stage.ts";
 
@@ -201,7 +202,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     const id = parseContainerId(asked.id);
     const sandbox = this.#sandboxes.find(id.podUid);
     if (sandbox === undefined) throw startError(asked, "the pod has no namespaces any more");
-    const spec = withIdsOf(sandbox, asked);
+    const spec = withIdsOf(sandbox, sandbox.host === undefined ? asked : withHostRights(asked));
     checkProgram(spec);
     const bundle = bundleFolder(this.#options.directory, id);
     rmSync(bundle, { recursive: true, force: true });

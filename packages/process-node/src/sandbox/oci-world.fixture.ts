@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@setpoint/host/system";
 import { onTestFinished } from "vitest";
-import type { ContainerSpec } from "./container-runtime.ts";
+import type { ContainerSpec, PodSandboxSpec } from "./container-runtime.ts";
 import { OciRuntime } from "./oci-runtime.ts";
 
 const tools = ["sh", "sleep", "cat", "id", "ls", "hostname", "mkdir", "dd", "head", "tail", "true"];
@@ -57,8 +57,9 @@ export class OciWorld {
     return runtime;
   }
 
-  async sandbox(podUid = "uid"): Promise<string> {
-    await this.runtime.createSandbox({ podUid, hostname: "web-0", networkNamespace: false, user: 0, group: 0 });
+  async sandbox(podUid = "uid", more: Pick<PodSandboxSpec, "host" | "networkOf"> = {}): Promise<string> {
+    const own = { hostname: "web-0", networkNamespace: more.networkOf !== undefined, user: 0, group: 0 };
+    await this.runtime.createSandbox({ podUid, ...own, ...more });
     return podUid;
   }
 

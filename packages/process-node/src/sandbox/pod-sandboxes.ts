@@ -29,7 +29,8 @@ const noNamespaces = `{ echo 0 >/proc/sys/user/max_user_namespaces; } 2>/dev/nul
  * In the pod's own namespaces, with rights there and nowhere else. It sleeps without an open file, and not
  * before it is recorded: an agent that ends before that takes it along.
  */
-const holderScript = `${noNamespaces}; echo ready && read -r recorded && exec sleep infinity <&- >&- 2>&-`;
+const hostHolderScript = "echo ready && read -r recorded && exec sleep infinity <&- >&- 2>&-";
+const holderScript = `${noNamespaces}; ${hostHolderScript}`;
 
 export class PodSandboxes {
   readonly #directory: string;
@@ -56,11 +57,11 @@ export class PodSandboxes {
     if (known !== undefined) return known;
     await this.#rights.obtain();
     mkdirSync(join(this.#directory, spec.podUid), { recursive: true, mode: 0o700 });
-    const range = this.#privileged ? this.#ids.rangeOf(spec.podUid) : undefined;
+    const range = this.#privileged ? this.#rangeOf(spec) : undefined;
     const child = this.#spawnHolder(spec, range);
     try {
       await untilReady(child);
-      if (range !== undefined) await this.#prepare(child.pid ?? 0, spec.hostname, range);
+      if (range !== undefined) await this.#prepare(child.pid ?? 0, spec, range);
       const ids = range === undefined ? ownIds(spec) : { uids: range, gids: range };
       const sandbox = this.#remember(spec, child.pid ?? 0, ids);
       child.stdin?.end("recorded\n");
@@ -85,16 +86,12 @@ export class PodSandboxes {
     return readdirSync(this.#directory).filter((name) => !name.startsWith("."));
   }
 
-  #spawnHolder({ hostname, networkNamespace, user, group }: PodSandboxSpec, range: IdRange | undefined): ChildProcess {
-    const namespaces = ["--user", "--keep-caps", "--ipc", "--uts", ...(networkNamespace ? ["--net"] : [])];
-    // Root names the pod and writes its map from outside; for anybody else it is the one id that needs no
-    // right.
-    const [unshare, script] =
-      range === undefined
-        ? [["/usr/bin/unshare", `--map-user=${user}`, `--map-group=${group}`], `${nameScript} && ${holderScript}`]
-        : [[...asOwner(range), "/usr/bin/unshare"], holderScript];
-    const command = [...unshare, ...namespaces, "/bin/sh", "-c", script, "sh", hostname];
-    const [program = "", ...args] = this.#rights.enter(command);
+  #rangeOf({ podUid, host }: PodSandboxSpec): IdRange {
+    return host === undefined ? this.#ids.rangeOf(podUid) : hostIds;
+  }
+
+  #spawnHolder(spec: PodSandboxSpec, range: IdRange | undefined): ChildProcess {
+    const [program = "", ...args] = this.#rights.enter(holderCommand(spec, range));
     const child = spawn(program, args, {
       cwd: "/",
       env: toolEnvironment,
@@ -108,9 +105,10 @@ export class PodSandboxes {
     return child;
   }
 
-  async #prepare(pid: number, hostname: string, range: IdRange): Promise<void> {
+  async #prepare(pid: number, { hostname, host }: PodSandboxSpec, range: IdRange): Promise<void> {
     const enter = ["/usr/bin/nsenter", "--uts", "--target", String(pid)];
     await runTool([...enter, "/bin/sh", "-c", nameScript, "sh", hostname]);
+    if (host !== undefined) return;
     const line = `${range.container} ${range.host} ${range.size}`;
     for (const file of ["uid_map", "gid_map"]) writeFileSync(`/proc/${pid}/${file}`, line);
   }
@@ -118,8 +116,8 @@ export class PodSandboxes {
   #remember(spec: PodSandboxSpec, pid: number, ids: { readonly uids: IdRange; readonly gids: IdRange }): PodSandbox {
     const holder = identify(pid);
     if (holder === undefined) throw new Error("its holder ended");
-    const { podUid, networkNamespace } = spec;
-    const sandbox: PodSandbox = { podUid, holderPid: pid, ...ids, networkNamespace };
+    const { podUid, networkNamespace, host } = spec;
+    const sandbox: PodSandbox = { podUid, holderPid: pid, ...ids, networkNamespace, ...(host && { host }) };
     const record: SandboxRecord = { holder, sandbox };
     writeJson(this.#file(podUid), record);
     return sandbox;
@@ -128,6 +126,25 @@ export class PodSandboxes {
   #file(podUid: string): string {
     return join(this.#directory, podUid, "sandbox.json");
   }
+}
+
+/** Those of the host, for a pod with rights over it. */
+const hostIds: IdRange = { container: 0, host: 0, size: 2 ** 32 - 1 };
+
+function holderCommand(spec: PodSandboxSpec, range: IdRange | undefined): readonly string[] {
+  const { hostname, networkNamespace, networkOf, host, user, group } = spec;
+  const join = networkOf === undefined ? [] : ["/usr/bin/nsenter", "--net", "--target", String(networkOf)];
+  const net = networkNamespace && networkOf === undefined ? ["--net"] : [];
+  const ipc = host?.ipc === true ? [] : ["--ipc"];
+  const own = ["--uts", ...ipc, ...net];
+  if (host !== undefined) return [...join, "/usr/bin/unshare", ...own, "/bin/sh", "-c", hostHolderScript];
+  // Root names the pod and writes its map from outside; for anybody else it is the one id that needs no
+  // right.
+  const [unshare, script] =
+    range === undefined
+      ? [["/usr/bin/unshare", `--map-user=${user}`, `--map-group=${group}`], `${nameScript} && ${holderScript}`]
+      : [[...asOwner(range), "/usr/bin/unshare"], holderScript];
+  return [...unshare, "--user", "--keep-caps", ...own, "/bin/sh", "-c", script, "sh", hostname];
 }
 
 /**

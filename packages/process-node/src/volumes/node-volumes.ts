@@ -12,6 +12,7 @@ import { nodeError } from "../errors.ts";
 import type { PodVolumes, PreparedVolume } from "./pod-volumes.ts";
 import type { PodIds } from "../host/id-range.ts";
 import { podIdentity } from "../cluster/pod.ts";
+import { hostPath } from "./host-path.ts";
 import { isRefusedVolume } from "./volume-refusals.ts";
 import { type FolderContent, type FolderOwner, writeAtomicFolder } from "./atomic-folder.ts";
 import { preparePersistentFolder } from "./persistent-folder.ts";
@@ -28,6 +29,8 @@ export interface NodeVolumesOptions {
   memoryDirectory(podUid: string): string;
   /** Holds the persistent volumes of this node; no other folder of the host can be one. */
   readonly persistentDirectory: string;
+  /** Whether pods may mount what the host has; default: no. */
+  readonly allowHost?: boolean;
   sources(pod: Pod): ContentSources;
   forget(podUid: string): void;
 }
@@ -51,7 +54,9 @@ export class NodeVolumes implements PodVolumes {
     this.#owners.set(podIdentity(pod).uid, ids === undefined ? undefined : folderOwner(ids, pod));
     const prepared = new Map<string, PreparedVolume>();
     // A refused volume is never mounted; the start of a container then fails with the reason.
-    const volumes = (pod.spec.volumes ?? []).filter((volume) => !isRefusedVolume(volume));
+    const volumes = (pod.spec.volumes ?? []).filter(
+      (volume) => !isRefusedVolume(volume, this.#options.allowHost === true),
+    );
     for (const volume of volumes) prepared.set(volume.name, await this.#prepareOne(pod, volume));
     return prepared;
   }
@@ -90,6 +95,7 @@ export class NodeVolumes implements PodVolumes {
       await giveToGroup(pod, source);
       return { source, readOnly: readOnly ?? false, ownIds: true };
     }
+    if (volume.hostPath !== undefined) return { source: hostPath(volume.hostPath), readOnly: false, hasDevices: true };
     const content = await volumeContent(volume, this.#options.sources(pod));
     if (content === undefined)
       throw nodeError(

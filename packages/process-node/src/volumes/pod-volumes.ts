@@ -7,6 +7,8 @@ export interface PreparedVolume {
   readonly readOnly: boolean;
   /** See `Mount.ownIds`. */
   readonly ownIds?: boolean;
+  /** See `Mount.hasDevices`. */
+  readonly hasDevices?: boolean;
 }
 
 export interface PodVolumes {

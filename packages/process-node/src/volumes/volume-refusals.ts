@@ -12,7 +12,7 @@ const types: readonly (keyof Volume)[] = [
 ];
 
 export const volumeRefusals: readonly Refusal<Volume>[] = [
-  { field: "hostPath", reason: noHostRights, isAsked: ({ hostPath }) => hostPath !== undefined },
+  { field: "hostPath", ...noHostRights, isAsked: ({ hostPath }) => hostPath !== undefined },
   {
     field: "emptyDir.medium",
     reason: "this node has the media Memory and its disk",
@@ -28,6 +28,6 @@ export const unknownType: Refusal<Volume> = {
 };
 
 /** Whether this node never mounts the volume. A container of a pod that has such a volume is not started. */
-export function isRefusedVolume(volume: Volume): boolean {
-  return volumeRefusals.some((refusal) => refusal.isAsked(volume));
+export function isRefusedVolume(volume: Volume, allowHost: boolean): boolean {
+  return volumeRefusals.some((refusal) => !(allowHost && refusal.needsHost === true) && refusal.isAsked(volume));
 }

@@ -26,7 +26,7 @@ export interface ContainerContext {
 
 export async function describeContainer(parts: PodParts, context: ContainerContext): Promise<ContainerSpec> {
   const { pod, container, image } = context;
-  refuseUnsupported(pod, container);
+  refuseUnsupported(pod, container, parts);
   const facts = podFacts(parts, pod, context.podIP);
   const env = containerEnvironment(pod, container, {
     facts,
@@ -106,6 +106,7 @@ function containerMounts(
       target: mount.mountPath,
       readOnly: mount.readOnly === true || volume.readOnly,
       ...(volume.ownIds === undefined ? {} : { ownIds: volume.ownIds }),
+      ...(volume.hasDevices === undefined ? {} : { hasDevices: volume.hasDevices }),
       ...(subPath === undefined ? {} : { subPath: pathBeneath(volume.source, subPath) }),
     };
   });

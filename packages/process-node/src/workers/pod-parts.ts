@@ -26,6 +26,8 @@ export interface PodParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly nodeName: string;
+  /** Whether pods may have rights over the host; default: no. */
+  readonly allowHost?: boolean;
   readonly cpus: number;
   readonly memoryBytes: number;
   readonly runtime: ContainerRuntime;

@@ -1,24 +1,23 @@
 import type { Pod } from "@setpoint/api";
 import { podHostname } from "../cluster/pod.ts";
+import { hostNamespaces } from "../pod/host-access.ts";
 import { podLimits } from "../pod/container-limits.ts";
 import { podUser } from "../pod/container-security.ts";
 import type { PodSandbox } from "../sandbox/container-runtime.ts";
 import type { PodParts } from "./pod-parts.ts";
 
+type SandboxParts = Pick<PodParts, "allowHost" | "log" | "network" | "nodeName" | "runtime">;
+
 /** The sandbox of one pod and its network: creates both, notices when the sandbox ends, removes both. */
 export class SandboxWorker {
-  readonly #parts: Pick<PodParts, "log" | "network" | "runtime">;
+  readonly #parts: SandboxParts;
   readonly #podUid: string;
   readonly #onNetworkFailed: (error: unknown) => void;
   #sandbox: PodSandbox | undefined;
   /** Containers are created while the network is attached; their programs start after that. */
   #attachment: { readonly holderPid: number; readonly done: Promise<void> } | undefined;
 
-  constructor(
-    parts: Pick<PodParts, "log" | "network" | "runtime">,
-    podUid: string,
-    onNetworkFailed: (error: unknown) => void,
-  ) {
+  constructor(parts: SandboxParts, podUid: string, onNetworkFailed: (error: unknown) => void) {
     this.#parts = parts;
     this.#podUid = podUid;
     this.#onNetworkFailed = onNetworkFailed;
@@ -48,12 +47,16 @@ export class SandboxWorker {
    * `onNetworkFailed`.
    */
   async ensure(pod: Pod): Promise<PodSandbox> {
-    const { network, runtime } = this.#parts;
+    const { allowHost, network, nodeName, runtime } = this.#parts;
     const isOnHost = pod.spec.hostNetwork === true;
+    const networkOf = isOnHost ? network.nodeHolderPid : undefined;
+    const host = allowHost === true ? hostNamespaces(pod.spec) : undefined;
     this.#sandbox ??= await runtime.createSandbox({
       podUid: this.#podUid,
-      hostname: podHostname(pod),
-      networkNamespace: !isOnHost && network.kind === "namespace",
+      hostname: isOnHost ? nodeName : podHostname(pod),
+      networkNamespace: network.kind === "namespace" && (!isOnHost || networkOf !== undefined),
+      ...(networkOf === undefined ? {} : { networkOf }),
+      ...(host === undefined ? {} : { host }),
       ...podUser(pod),
       limits: podLimits(pod),
     });

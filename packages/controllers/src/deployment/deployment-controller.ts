@@ -12,42 +12,80 @@ import {
   type ReconcileContext,
   type Result,
 } from "@setpoint/runtime";
-import { claimChildren } from "../claim-children.ts";
+import { claimChildren, watchingOrphans } from "../claim-children.ts";
+import { changesMoreThanConditions } from "../status-corrected.ts";
 import { countingCollisions } from "../taken-name.ts";
 import {
+  byRevision,
+  createSet,
+  findCurrentSet,
+  refreshSet,
+  showRevision,
+  sizedAnnotations,
+  sizedFor,
+} from "./current-set.ts";
+import {
   availableCondition,
-  deploymentConditions,
   deploymentCounts,
+  failureCondition,
   isComplete,
-  progressingCondition,
+  timedCondition,
 } from "./deployment-status.ts";
-import { hasTemplate, templateHash, templateHashLabel } from "./pod-template.ts";
-import { planRecreate, planRollingUpdate, resolvePercent, type SetCount, type Sizes } from "./rolling-update.ts";
-
-const revisionAnnotation = "deployment.kubernetes.io/revision";
-/** How long a rollout may stand still before it is called timed out, when the Deployment does not say. */
-const progressDeadlineSecondsDefault = 600;
+import { progressingCondition, untilTimeoutMs } from "./progress.ts";
+import { isScaled, planScaling, type ScaledSet } from "./proportional-scaling.ts";
+import { boundsOf, planRecreate, planRollingUpdate, type Bounds, type Sizes } from "./rolling-update.ts";
 
 /** Rolls a Deployment's template out over ReplicaSets. */
 export const deployments: ControllerDefinition = controller(Deployment, {
   name: "deployment",
+  predicate: changesMoreThanConditions,
+
   owns: [ReplicaSet],
-  watches: [watching(Pod, recreatedBy)],
-  reconcile: (deployment, context) => countingCollisions(deployment, context, () => rollOut(deployment, context)),
+  watches: [watchingOrphans(ReplicaSet, Deployment), watching(Pod, recreatedBy)],
+  reconcile: (deployment, context) => countingCollisions(deployment, context, () => reconcileSets(deployment, context)),
 });
 
-async function rollOut(deployment: Stored<Deployment>, context: ReconcileContext): Promise<Result | void> {
+/** The sets of a Deployment: the oldest revision first, the one with its template apart. */
+interface Sets {
+  /** Undefined while there is none: a paused Deployment makes no set of a new template. */
+  readonly current: Stored<ReplicaSet> | undefined;
+  readonly isCreated: boolean;
+  readonly old: readonly Stored<ReplicaSet>[];
+}
+
+async function reconcileSets(deployment: Stored<Deployment>, context: ReconcileContext): Promise<Result | void> {
   const claimer = { kind: Deployment, object: deployment, selector: deployment.spec?.selector };
-  const sets = (await claimChildren(ReplicaSet, claimer, context)).toSorted(byAge);
-  const current = await ensureCurrentSet(deployment, sets, context);
+  const claimed = (await claimChildren(ReplicaSet, claimer, context)).toSorted(byRevision);
+  const isPaused = deployment.spec?.paused === true;
+  const isScaling = isPaused || isScaled(deployment.spec?.replicas ?? 1, claimed.map(scaledSet));
+  const sets = await seeSets(deployment, claimed, !isScaling, context);
+  const sizes = isScaling ? planScaling(scalingState(deployment, sets)) : planRollout(deployment, sets, context);
+  for (const [name, replicas] of sizes) await resize(deployment, sets, name, replicas, context);
+  const isDone = isPaused || isComplete(deployment, countsOf(deployment, sets));
+  if (isDone && sizes.size === 0) await deleteOldSets(deployment, sets.old, context);
+  return reportStatus(deployment, sets, context);
+}
+
+async function seeSets(
+  deployment: Stored<Deployment>,
+  claimed: readonly Stored<ReplicaSet>[],
+  mayCreate: boolean,
+  context: ReconcileContext,
+): Promise<Sets> {
+  const found = findCurrentSet(deployment, claimed);
+  const isCreated = found === undefined && mayCreate;
+  const old = claimed.filter((set) => set !== found);
+  if (found === undefined && !isCreated) return { current: undefined, isCreated, old };
+  const current =
+    found === undefined
+      ? await createSet(deployment, claimed, context)
+      : await refreshSet(deployment, found, claimed, context);
   await showRevision(deployment, current, context);
-  const all = [...sets.filter((set) => set.metadata.uid !== current.metadata.uid), current];
-  if (deployment.spec?.paused !== true) {
-    for (const [name, replicas] of planSizes(deployment, current, all, context))
-      await resize(deployment, all, name, replicas, context);
-    await deleteOldSets(deployment, current, all, context);
-  }
-  return reportStatus(deployment, current, all, context);
+  return { current, isCreated, old };
+}
+
+function allOf({ old, current }: Sets): readonly Stored<ReplicaSet>[] {
+  return current === undefined ? old : [...old, current];
 }
 
 /** Recreate waits for the end of old pods, and their ReplicaSet does not count those that are terminating. */
@@ -61,89 +99,43 @@ function recreatedBy(pod: Stored<Pod>, cache: CacheReader): readonly NamespacedN
   return deployment?.spec?.strategy?.type === "Recreate" ? [keyOf(deployment)] : [];
 }
 
-function byAge(a: ReplicaSet, b: ReplicaSet): number {
-  return revisionOf(a) - revisionOf(b);
-}
-
-function revisionOf(set: ReplicaSet): number {
-  return Number(set.metadata.annotations?.[revisionAnnotation] ?? 0);
-}
-
-/** The ReplicaSet with the Deployment's template: an old one again after a rollback, or a new one. */
-async function ensureCurrentSet(
-  deployment: Stored<Deployment>,
-  sets: readonly Stored<ReplicaSet>[],
-  context: ReconcileContext,
-): Promise<Stored<ReplicaSet>> {
-  const template = deployment.spec?.template ?? { spec: undefined };
-  const newest = Math.max(0, ...sets.map(revisionOf));
-  const found = sets.find((set) => hasTemplate(set, template as NonNullable<Deployment["spec"]>["template"]));
-  if (found === undefined) return createSet(deployment, newest + 1, context);
-  if (revisionOf(found) === newest) return found;
-  return context.patch(found, { metadata: { annotations: { [revisionAnnotation]: String(newest + 1) } } });
-}
-
-/** `kubectl rollout history` and `undo` read the revision of the Deployment itself. */
-async function showRevision(
-  deployment: Stored<Deployment>,
-  current: ReplicaSet,
-  context: ReconcileContext,
-): Promise<void> {
-  const revision = current.metadata.annotations?.[revisionAnnotation];
-  if (revision === undefined || deployment.metadata.annotations?.[revisionAnnotation] === revision) return;
-  await context.patch(deployment, { metadata: { annotations: { [revisionAnnotation]: revision } } });
-}
-
-async function createSet(
-  deployment: Stored<Deployment>,
-  revision: number,
-  context: ReconcileContext,
-): Promise<Stored<ReplicaSet>> {
-  const spec = deployment.spec;
-  if (spec === undefined) throw new Error(`Deployment "${deployment.metadata.name}" has no spec`);
-  const hash = templateHash(spec.template, deployment.status?.collisionCount ?? 0);
-  const labels = { ...spec.template.metadata?.labels, [templateHashLabel]: hash };
-  const set = ReplicaSet({
-    name: `${deployment.metadata.name}-${hash}`,
-    namespace: deployment.metadata.namespace ?? "",
-    labels,
-    annotations: {
-      [revisionAnnotation]: String(revision),
-      "deployment.kubernetes.io/desired-replicas": String(spec.replicas ?? 1),
-    },
-    spec: {
-      replicas: 0,
-      ...(spec.minReadySeconds === undefined ? {} : { minReadySeconds: spec.minReadySeconds }),
-      selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [templateHashLabel]: hash } },
-      template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
-    },
-  });
-  return context.create(set);
-}
-
-function planSizes(
-  deployment: Stored<Deployment>,
-  current: ReplicaSet,
-  all: readonly Stored<ReplicaSet>[],
-  context: ReconcileContext,
-): Sizes {
+function planRollout(deployment: Stored<Deployment>, { current, old }: Sets, context: ReconcileContext): Sizes {
+  if (current === undefined) return new Map();
   const replicas = deployment.spec?.replicas ?? 1;
-  const old = all.filter((set) => set.metadata.uid !== current.metadata.uid);
-  if (deployment.spec?.strategy?.type === "Recreate") {
-    const oldPods = old.reduce((sum, set) => sum + podsOf(set, context), 0);
-    return planRecreate(replicas, countOf(current), old.map(countOf), oldPods);
-  }
-  const rolling = deployment.spec?.strategy?.rollingUpdate;
-  const maxSurge = resolvePercent(rolling?.maxSurge, replicas, "up");
-  const maxUnavailable = resolvePercent(rolling?.maxUnavailable, replicas, "down");
-  return planRollingUpdate({
-    replicas,
-    maxSurge,
-    // Both zero could never move.
-    maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : maxUnavailable,
-    current: countOf(current),
-    old: old.map(countOf),
-  });
+  if (isRolling(deployment))
+    return planRollingUpdate({
+      replicas,
+      ...bounds(deployment),
+      current: scaledSet(current),
+      old: old.toSorted(byAge).map(scaledSet),
+    });
+  const oldPods = old.reduce((sum, set) => sum + podsOf(set, context), 0);
+  return planRecreate(replicas, scaledSet(current), old.map(scaledSet), oldPods);
+}
+
+function scalingState(deployment: Deployment, { current, old }: Sets): Parameters<typeof planScaling>[0] {
+  return {
+    replicas: deployment.spec?.replicas ?? 1,
+    maxSurge: bounds(deployment).maxSurge,
+    isRolling: isRolling(deployment),
+    reportedReplicas: deployment.status?.replicas ?? 0,
+    current: current === undefined ? undefined : scaledSet(current),
+    old: old.map(scaledSet),
+  };
+}
+
+function isRolling({ spec }: Deployment): boolean {
+  return spec?.strategy?.type !== "Recreate";
+}
+
+/** Recreate neither adds pods nor keeps any. */
+function bounds(deployment: Deployment): Bounds {
+  const { strategy, replicas = 1 } = deployment.spec ?? {};
+  return isRolling(deployment) ? boundsOf(strategy?.rollingUpdate, replicas) : { maxSurge: 0, maxUnavailable: 0 };
+}
+
+function byAge(a: ReplicaSet, b: ReplicaSet): number {
+  return Date.parse(a.metadata.creationTimestamp ?? "") - Date.parse(b.metadata.creationTimestamp ?? "");
 }
 
 /** Pods of a set that still exist, terminating ones included. */
@@ -152,62 +144,76 @@ function podsOf(set: Stored<ReplicaSet>, context: ReconcileContext): number {
   return pods.filter((pod) => matchesLabelSelector(set.spec?.selector, pod.metadata.labels ?? {})).length;
 }
 
-function countOf(set: ReplicaSet): SetCount {
+function scaledSet(set: ReplicaSet): ScaledSet {
   return {
     name: set.metadata.name ?? "",
     wanted: set.spec?.replicas ?? 0,
     available: set.status?.availableReplicas ?? 0,
+    createdAt: set.metadata.creationTimestamp ?? "",
+    ...sizedFor(set),
   };
 }
 
 async function resize(
   deployment: Deployment,
-  all: readonly Stored<ReplicaSet>[],
+  sets: Sets,
   name: string,
   replicas: number,
   context: ReconcileContext,
 ): Promise<void> {
-  const set = all.find((each) => each.metadata.name === name);
+  const set = allOf(sets).find((each) => each.metadata.name === name);
   if (set === undefined) return;
   const before = set.spec?.replicas ?? 0;
-  const annotations = { "deployment.kubernetes.io/desired-replicas": String(deployment.spec?.replicas ?? 1) };
+  const annotations = sizedAnnotations(deployment);
+  const isSized = Object.entries(annotations).every(([key, value]) => set.metadata.annotations?.[key] === value);
+  if (before === replicas && isSized) return;
   await context.patch(set, { metadata: { annotations }, spec: { replicas } });
+  if (before === replicas) return;
   const direction = replicas > before ? "up" : "down";
   context.event("Normal", "ScalingReplicaSet", `Scaled ${direction} replica set ${name} from ${before} to ${replicas}`);
 }
 
+/** The oldest of those beyond the limit go; one that still has pods, or may have, stays. */
 async function deleteOldSets(
   deployment: Deployment,
-  current: ReplicaSet,
-  all: readonly Stored<ReplicaSet>[],
+  old: readonly Stored<ReplicaSet>[],
   context: ReconcileContext,
 ): Promise<void> {
   const limit = deployment.spec?.revisionHistoryLimit ?? 10;
-  const empty = all.filter(
-    (set) => set.metadata.uid !== current.metadata.uid && set.spec?.replicas === 0 && (set.status?.replicas ?? 0) === 0,
-  );
-  for (const set of empty.slice(0, Math.max(0, empty.length - limit))) await context.delete(set, { unchanged: true });
+  const present = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  for (const set of present.slice(0, Math.max(0, present.length - limit)))
+    if (isEmpty(set)) await context.delete(set, { unchanged: true });
+}
+
+function isEmpty({ metadata, spec, status }: Stored<ReplicaSet>): boolean {
+  const isReported = (metadata.generation ?? 0) <= (status?.observedGeneration ?? 0);
+  return isReported && spec?.replicas === 0 && (status?.replicas ?? 0) === 0;
+}
+
+function countsOf(deployment: Deployment, sets: Sets): ReturnType<typeof deploymentCounts> {
+  return deploymentCounts(deployment, allOf(sets), sets.current);
 }
 
 async function reportStatus(
   deployment: Stored<Deployment>,
-  current: ReplicaSet,
-  all: readonly ReplicaSet[],
+  sets: Sets,
   context: ReconcileContext,
 ): Promise<Result | void> {
-  const counts = deploymentCounts(deployment, all, current);
+  const now = timestamp(context.host.clock);
+  const counts = countsOf(deployment, sets);
+  const set = sets.current?.metadata.name;
+  const progressing = progressingCondition({ deployment, counts, set, isCreated: sets.isCreated, now });
   const replicas = deployment.spec?.replicas ?? 1;
-  const maxUnavailable = resolvePercent(deployment.spec?.strategy?.rollingUpdate?.maxUnavailable, replicas, "down");
-  const deadlineMs = (deployment.spec?.progressDeadlineSeconds ?? progressDeadlineSecondsDefault) * 1000;
-  const untilTimeoutMs = Date.parse(current.metadata.creationTimestamp ?? "") + deadlineMs - context.host.clock.now();
-  const wanted = [
-    availableCondition(counts, replicas - maxUnavailable),
-    progressingCondition(deployment, counts, current.metadata.name ?? "", untilTimeoutMs <= 0),
+  const failure = failureCondition(sets.old, sets.current);
+  const available = availableCondition(counts, replicas - Math.min(replicas, bounds(deployment).maxUnavailable));
+  const conditions = [
+    timedCondition(deployment, available, now),
+    ...(progressing === undefined ? [] : [progressing]),
+    ...(failure === undefined ? [] : [timedCondition(deployment, failure, now)]),
   ];
-  const conditions = deploymentConditions(deployment.status?.conditions ?? [], wanted, timestamp(context.host.clock));
   const { collisionCount = 0 } = deployment.status ?? {};
   const observedGeneration = deployment.metadata.generation ?? 0;
   await context.status({ ...counts, collisionCount, observedGeneration, conditions });
-  if (!isComplete(deployment, counts) && untilTimeoutMs > 0)
-    return requeueAfter(untilTimeoutMs, "the rollout's deadline");
+  const timeoutMs = untilTimeoutMs(deployment, progressing, now);
+  if (timeoutMs !== undefined) return requeueAfter(timeoutMs, "the rollout's deadline");
 }

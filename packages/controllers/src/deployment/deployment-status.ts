@@ -1,6 +1,9 @@
 import type { Deployment, ReplicaSet } from "@setpoint/api";
 import type { ConditionInit } from "@setpoint/runtime";
 
+/** A condition of apps/v1, which has two times and no generation. */
+export type DeploymentCondition = NonNullable<NonNullable<Deployment["status"]>["conditions"]>[number];
+
 const sum = (sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | undefined): number =>
   sets.reduce((total, set) => total + (count(set) ?? 0), 0);
 
@@ -19,6 +22,7 @@ export function deploymentCounts(
     readyReplicas: sum(sets, (set) => set.status?.readyReplicas),
     availableReplicas,
     unavailableReplicas: Math.max(0, Math.max(wanted, replicas) - availableReplicas),
+    terminatingReplicas: sum(sets, (set) => set.status?.terminatingReplicas),
   };
 }
 
@@ -28,6 +32,7 @@ export interface DeploymentCounts {
   readonly readyReplicas: number;
   readonly availableReplicas: number;
   readonly unavailableReplicas: number;
+  readonly terminatingReplicas: number;
 }
 
 export function isComplete(deployment: Deployment, counts: DeploymentCounts): boolean {
@@ -51,53 +56,24 @@ export function availableCondition(counts: DeploymentCounts, minAvailable: numbe
       };
 }
 
-export function progressingCondition(
-  deployment: Deployment,
-  counts: DeploymentCounts,
-  set: string,
-  timedOut: boolean,
-): ConditionInit {
-  if (deployment.spec?.paused === true)
-    return { type: "Progressing", status: "Unknown", reason: "DeploymentPaused", message: "Deployment is paused" };
-  if (isComplete(deployment, counts))
-    return {
-      type: "Progressing",
-      status: "True",
-      reason: "NewReplicaSetAvailable",
-      message: `ReplicaSet "${set}" has successfully progressed.`,
-    };
-  if (timedOut)
-    return {
-      type: "Progressing",
-      status: "False",
-      reason: "ProgressDeadlineExceeded",
-      message: `ReplicaSet "${set}" has timed out progressing.`,
-    };
-  return {
-    type: "Progressing",
-    status: "True",
-    reason: "ReplicaSetUpdated",
-    message: `ReplicaSet "${set}" is progressing.`,
-  };
+/** What keeps a ReplicaSet from its pods, of the current one first; undefined when nothing does. */
+export function failureCondition(
+  sets: readonly ReplicaSet[],
+  current: ReplicaSet | undefined,
+): ConditionInit | undefined {
+  const failures = [...(current === undefined ? [] : [current]), ...sets].flatMap(({ status }) =>
+    (status?.conditions ?? []).filter(({ type }) => type === "ReplicaFailure"),
+  );
+  const [first] = failures;
+  if (first === undefined) return undefined;
+  const { reason = "", message = "" } = first;
+  return { type: "ReplicaFailure", status: first.status as ConditionInit["status"], reason, message };
 }
 
-type DeploymentCondition = NonNullable<NonNullable<Deployment["status"]>["conditions"]>[number];
-
-/**
- * Conditions of apps/v1, which have two times and no generation: they change only with status, reason or
- * message.
- */
-export function deploymentConditions(
-  present: readonly DeploymentCondition[],
-  wanted: readonly ConditionInit[],
-  now: string,
-): readonly DeploymentCondition[] {
-  return wanted.map((condition) => {
-    const before = present.find((each) => each.type === condition.type);
-    const isSame =
-      before?.status === condition.status && before.reason === condition.reason && before.message === condition.message;
-    if (isSame) return before;
-    const lastTransitionTime = before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
-    return { ...condition, lastUpdateTime: now, lastTransitionTime };
-  });
+/** With its times: they change only with the status or the reason. */
+export function timedCondition(deployment: Deployment, wanted: ConditionInit, now: string): DeploymentCondition {
+  const before = deployment.status?.conditions?.find(({ type }) => type === wanted.type);
+  if (before?.status === wanted.status && before.reason === wanted.reason) return before;
+  const lastTransitionTime = before?.status === wanted.status ? (before.lastTransitionTime ?? now) : now;
+  return { ...wanted, lastUpdateTime: now, lastTransitionTime };
 }

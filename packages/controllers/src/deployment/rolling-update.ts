@@ -7,10 +7,8 @@ export interface SetCount {
   readonly available: number;
 }
 
-export interface RollingState {
+export interface RollingState extends Bounds {
   readonly replicas: number;
-  readonly maxSurge: number;
-  readonly maxUnavailable: number;
   readonly current: SetCount;
   /** Oldest first. */
   readonly old: readonly SetCount[];
@@ -25,6 +23,24 @@ export function resolvePercent(value: number | string | undefined, total: number
   const percent = Number((value ?? "25%").replace("%", ""));
   const exact = (percent * total) / 100;
   return round === "up" ? Math.ceil(exact) : Math.floor(exact);
+}
+
+/** As many pods more, and as many fewer, as a rollout allows. */
+export interface Bounds {
+  readonly maxSurge: number;
+  readonly maxUnavailable: number;
+}
+
+/** Without a strategy of its own a Deployment rolls by 25%; both zero could never move. */
+export function boundsOf(rolling: RollingUpdate | undefined, replicas: number): Bounds {
+  const maxSurge = resolvePercent(rolling?.maxSurge, replicas, "up");
+  const maxUnavailable = resolvePercent(rolling?.maxUnavailable, replicas, "down");
+  return { maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : maxUnavailable };
+}
+
+export interface RollingUpdate {
+  readonly maxSurge?: number | string;
+  readonly maxUnavailable?: number | string;
 }
 
 export function planRollingUpdate(state: RollingState): Sizes {
@@ -42,16 +58,17 @@ export function planRollingUpdate(state: RollingState): Sizes {
 /** Old sets first lose what is not available anyway, then as much as keeps enough available. */
 function planShrinking({ replicas, maxUnavailable, current, old }: RollingState, sizes: Map<string, number>): void {
   const minAvailable = replicas - maxUnavailable;
-  const availableSpare = current.available + old.reduce((sum, set) => sum + set.available, 0) - minAvailable;
   // What sets report lags behind what was asked of them, so what was asked is a bound too.
-  const askedSpare = current.available + old.reduce((sum, set) => sum + set.wanted, 0) - minAvailable;
-  let spare = Math.min(availableSpare, askedSpare);
+  let broken = current.available + old.reduce((sum, set) => sum + set.wanted, 0) - minAvailable;
+  if (broken <= 0) return;
+  let spare = current.available + old.reduce((sum, set) => sum + set.available, 0) - minAvailable;
   for (const set of old) {
-    const available = Math.min(set.available, set.wanted);
-    const fromAvailable = Math.max(0, Math.min(available, spare));
+    const unavailable = Math.min(broken, Math.max(0, set.wanted - set.available));
+    broken -= unavailable;
+    const left = set.wanted - unavailable;
+    const fromAvailable = Math.max(0, Math.min(left, spare));
     spare -= fromAvailable;
-    const next = available - fromAvailable;
-    if (next !== set.wanted) sizes.set(set.name, Math.max(0, next));
+    if (left - fromAvailable !== set.wanted) sizes.set(set.name, left - fromAvailable);
   }
 }
 

@@ -5,7 +5,7 @@ import type { KindRef, Stored } from "@setpoint/client";
 import { randomSuffix, timestamp } from "@setpoint/host";
 import { outcome, requeueAfter, type ReconcileContext, type Result } from "@setpoint/runtime";
 import { claimChildren } from "../claim-children.ts";
-import { isActive, isReady, untilAvailableMs } from "../pod-state.ts";
+import { isActive, isFinished, isReady, untilAvailableMs } from "../pod-state.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
 
 /** Pods created in one pass; the next pass follows at once, so this only bounds what one mistake can do. */
@@ -37,7 +37,18 @@ export async function reconcileReplicas(
   const pods = await claimChildren(Pod, { kind, object: set, selector }, context, isActive);
   const active = pods.filter(isActive);
   const failure = await scale(set, active, set.spec?.replicas ?? 1, context);
-  return reportStatus(set, active, failure, context);
+  // A ReplicationController has no field for those that end.
+  const ending = kind.kind === "ReplicaSet" ? { terminatingReplicas: pods.filter(isEnding).length } : {};
+  return reportStatus(set, { active, ending }, failure, context);
+}
+
+function isEnding(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined && !isFinished(pod);
+}
+
+interface SeenPods {
+  readonly active: readonly Stored<Pod>[];
+  readonly ending: { readonly terminatingReplicas?: number };
 }
 
 interface Failure {
@@ -87,7 +98,7 @@ const retryMsMax = 60_000;
 
 async function reportStatus(
   set: Stored<Replicated>,
-  active: readonly Stored<Pod>[],
+  { active, ending }: SeenPods,
   failure: Failure | undefined,
   context: ReconcileContext,
 ): Promise<Result | void> {
@@ -102,6 +113,7 @@ async function reportStatus(
     ).length,
     readyReplicas: active.filter(isReady).length,
     availableReplicas: untilAvailable.filter((ms) => ms === 0).length,
+    ...ending,
     observedGeneration: set.metadata.generation ?? 0,
     conditions,
   });

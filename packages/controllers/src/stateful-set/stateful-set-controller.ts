@@ -13,6 +13,7 @@ import {
 } from "@setpoint/runtime";
 import { claimChildren, watchingOrphans } from "../claim-children.ts";
 import { recordTemplate, templateOf, truncateHistory, type TemplateHistory } from "../revisions/template-history.ts";
+import { changesMoreThanConditions } from "../status-corrected.ts";
 import { countingCollisions } from "../taken-name.ts";
 import { retainClaims } from "./claim-retention.ts";
 import { claimsOf, isClaimOf, memberPod, seeClaims } from "./member-pod.ts";
@@ -26,6 +27,7 @@ const retryMs = 5_000;
 /** Pods with an identity: a name, claims and an order that survive the pod. */
 export const statefulSets: ControllerDefinition = controller(StatefulSet, {
   name: "statefulset",
+  predicate: changesMoreThanConditions,
   owns: [Pod, ControllerRevision],
   watches: [
     watchingOrphans(Pod, StatefulSet),

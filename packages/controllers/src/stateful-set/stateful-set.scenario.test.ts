@@ -128,3 +128,14 @@ test("a pod whose labels leave the selector is released and replaced", async () 
     return (metadata.ownerReferences ?? []).length === 0;
   });
 });
+
+test("a StatefulSet's status that another client wrote is corrected", async () => {
+  await using world = await simulate({ seed: 57 });
+  await world.apply(database(1));
+  const isReady = async (): Promise<boolean> => (await world.get(StatefulSet, "db")).status?.readyReplicas === 1;
+  await world.until("the member is ready", isReady);
+  await world.settled();
+  const key = { name: "db", namespace: "default" };
+  await world.wait(world.client.patch(StatefulSet, key, { status: { readyReplicas: 0 } }, { subresource: "status" }));
+  await world.until("the status is right again", isReady);
+});

@@ -14,6 +14,7 @@ export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";
 export { jobs } from "./job/job-controller.ts";
 export { jobOrphans } from "./job/orphan-pods.ts";
 export { namespaces } from "./namespace/namespace-controller.ts";
+export { taintEvictions } from "./taint-eviction/taint-eviction-controller.ts";
 export { nodeLifecycle } from "./node-lifecycle/node-lifecycle-controller.ts";
 export { resourceQuotas } from "./resource-quota/resource-quota-controller.ts";
 export { replicaSets } from "./replica-set/replica-set-controller.ts";

@@ -24,6 +24,7 @@ import {
   scheduler,
   serviceAccounts,
   statefulSets,
+  taintEvictions,
   volumePhases,
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
@@ -60,6 +61,7 @@ export function builtInControllers(authority: CertificateAuthority): readonly Co
     claimBinder,
     volumePhases,
     nodeLifecycle,
+    taintEvictions(),
     resourceQuotas,
     certificateSigner({ authority }),
   ];

@@ -21,6 +21,7 @@ import {
   scheduler,
   serviceAccounts,
   statefulSets,
+  taintEvictions,
   volumePhases,
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
@@ -47,6 +48,7 @@ const optional = (): readonly {
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
   { definition: leftoverEndpoints, resources: ["endpoints"] },
   { definition: endpointMirroring, resources: ["endpoints", "endpointslices"] },
+  { definition: taintEvictions(), resources: ["nodes"] },
 ];
 
 const accounts = serviceAccounts({ caPem: "simulated" });

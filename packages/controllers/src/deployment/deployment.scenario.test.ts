@@ -93,7 +93,7 @@ test("history keeps as many ReplicaSets as its limit, the newest", async () => {
   }
   await world.until("two ReplicaSets", async () => (await world.list(ReplicaSet)).length === 2);
   const images = (await world.list(ReplicaSet)).map(({ spec }) => spec?.template?.spec?.containers[0]?.image);
-  expect(images.toSorted()).toEqual(["web:2", "web:3"]);
+  expect(new Set(images)).toEqual(new Set(["web:2", "web:3"]));
 });
 
 test("a status that another client wrote is corrected", async () => {

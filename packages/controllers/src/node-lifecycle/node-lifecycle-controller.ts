@@ -3,8 +3,8 @@ import { isConflict, isNotFound } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import type { Stored } from "@setpoint/client";
 import { controller, watching, type ControllerDefinition, type ReconcileContext } from "@setpoint/runtime";
-import { isActive, isReady } from "../pod-state.ts";
-import { isSame, readyStatus, unknownConditions, untilEvictionMs, wantedTaints } from "./node-verdict.ts";
+import { isReady } from "../pod-state.ts";
+import { isSame, readyStatus, unknownConditions, wantedTaints } from "./node-verdict.ts";
 
 const leaseNamespace = "kube-node-lease";
 /**
@@ -17,7 +17,7 @@ const unreadyLookMs = 5_000;
 
 /**
  * Says of nodes that are not heard of that nothing is known of them, keeps pods away from nodes by taints,
- * marks pods of nodes that are not ready, and deletes those that do not tolerate that for longer.
+ * and marks pods of nodes that are not ready. `taintEvictions` deletes those that do not tolerate that.
  */
 export const nodeLifecycle: ControllerDefinition = controller(Node, {
   name: "nodelifecycle",
@@ -34,8 +34,7 @@ export const nodeLifecycle: ControllerDefinition = controller(Node, {
     if (await ensureTaints(node, context)) return context.awaitChange();
     if (readyStatus(node) !== "True") {
       await markPods(node, context);
-      await evictPods(node, context);
-      return context.requeueAfter(unreadyLookMs, "see whether its pods have tolerated the node for long enough");
+      return context.requeueAfter(unreadyLookMs, "see whether a pod of it still says that it is ready");
     }
     const untilSilentMs = Math.max(0, silenceMsMax - silentForMs);
     return context.requeueAfter(untilSilentMs + 1_000, "see whether the node still renews its lease");
@@ -89,23 +88,6 @@ async function markPods(node: Stored<Node>, context: ReconcileContext): Promise<
   const condition = { type: "Ready", status: "False", lastTransitionTime: now };
   for (const pod of podsOf(node, context).filter((each) => isReady(each)))
     await patchStatus(pod, { conditions: [condition] }, context);
-}
-
-async function evictPods(node: Stored<Node>, context: ReconcileContext): Promise<void> {
-  const nowMs = context.host.clock.now();
-  const taints = node.spec?.taints ?? [];
-  for (const pod of podsOf(node, context).filter((each) => isActive(each))) {
-    if (untilEvictionMs(pod, taints, nowMs) !== 0) continue;
-    const condition = {
-      type: "DisruptionTarget",
-      status: "True",
-      reason: "DeletionByTaintManager",
-      message: "Taint manager: deleting due to NoExecute taint",
-      lastTransitionTime: timestamp(context.host.clock),
-    };
-    await patchStatus(pod, { conditions: [condition] }, context);
-    await unlessGone(context.client.delete(Pod, keyOf(pod), { preconditions: { uid: pod.metadata.uid } }));
-  }
 }
 
 function patchStatus(pod: Stored<Pod>, status: object, context: ReconcileContext): Promise<void> {

@@ -1,9 +1,8 @@
-import { Node, Pod } from "@setpoint/api";
+import { Node } from "@setpoint/api";
 import { expect, test } from "vitest";
-import { unknownConditions, untilEvictionMs, wantedTaints } from "./node-verdict.ts";
+import { unknownConditions, wantedTaints } from "./node-verdict.ts";
 
 const now = "2026-01-01T00:01:00Z";
-const nowMs = Date.parse(now);
 
 function node(ready: string, extra: readonly object[] = []): Node {
   const conditions = [{ type: "Ready", status: ready }, ...extra];
@@ -55,21 +54,4 @@ test("the time of a taint stays while the taint does", () => {
     { key: "node.kubernetes.io/unreachable", effect: "NoExecute" as const, timeAdded: "2026-01-01T00:00:00Z" },
   ];
   expect(wantedTaints({ ...node("Unknown"), spec: { taints } }, false, now)).toContainEqual(taints[0]);
-});
-
-const added = {
-  key: "node.kubernetes.io/unreachable",
-  effect: "NoExecute" as const,
-  timeAdded: "2026-01-01T00:00:00Z",
-};
-const toleration = { key: added.key, operator: "Exists", effect: "NoExecute" } as const;
-
-test.each([
-  ["no toleration", [], 0],
-  ["a toleration of five minutes", [{ ...toleration, tolerationSeconds: 300 }], 240_000],
-  ["a toleration that has run out", [{ ...toleration, tolerationSeconds: 30 }], 0],
-  ["a toleration without end", [toleration], undefined],
-])("a pod with %s is evicted after its time", (_, tolerations, expected) => {
-  const pod = Pod({ name: "p", spec: { containers: [], tolerations } });
-  expect(untilEvictionMs(pod, [added], nowMs)).toBe(expected);
 });

@@ -3,8 +3,8 @@
  * pure.
  */
 import { lookupTable } from "@setpoint/apimachinery";
-import type { Node, Pod } from "@setpoint/api";
-import { isTolerated, type Taint } from "../scheduler/filters/taints.ts";
+import type { Node } from "@setpoint/api";
+import type { Taint } from "../scheduler/filters/taints.ts";
 
 export type NodeCondition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number];
 
@@ -64,21 +64,4 @@ export function wantedTaints(node: Node, isFullDisruption: boolean, now: string)
 
 export function isSame(a: Taint, b: Taint): boolean {
   return a.key === b.key && a.effect === b.effect;
-}
-
-/**
- * Milliseconds until the taints of its node end the pod, 0 when they do now; undefined when they never do.
- */
-export function untilEvictionMs(pod: Pod, taints: readonly Taint[], nowMs: number): number | undefined {
-  const waits = taints
-    .filter(({ effect }) => effect === "NoExecute")
-    .map((taint) => {
-      const toleration = (pod.spec?.tolerations ?? []).find((each) => isTolerated(taint, [each]));
-      if (toleration === undefined) return 0;
-      if (toleration.tolerationSeconds === undefined) return undefined;
-      const addedMs = Date.parse(taint.timeAdded ?? "1970-01-01T00:00:00Z");
-      return Math.max(0, addedMs + Number(toleration.tolerationSeconds) * 1_000 - nowMs);
-    });
-  const finite = waits.filter((wait) => wait !== undefined);
-  return finite.length === 0 ? undefined : Math.min(...finite);
 }

@@ -193,13 +193,6 @@ test("an outdated hash of a document leads to the present one, which may be kept
   expect((await get(url, { accept: "application/xml" })).status).toBe(406);
 });
 
-test("kubectl gets the second version of the OpenAPI document in protobuf", async () => {
-  const { get } = setUp();
-  const answer = await get("/openapi/v2", { accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" });
-  expect(answer.status).toBe(200);
-  expect(await textOf(answer)).toBe("\n\u00032.0\u0012\u0013\n\nKubernetes\u0012\u0005v1.36");
-});
-
 test("health checks answer alone, together and without the excluded ones", async () => {
   const checks: HealthCheck[] = [
     { name: "ping", check: () => {} },

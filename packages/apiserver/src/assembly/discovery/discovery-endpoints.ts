@@ -22,6 +22,7 @@ import {
 import { OpenApiDocuments } from "./openapi-documents.ts";
 import { answerOpenApiDocument, answerOpenApiIndex, answerOpenApiV2 } from "./openapi-endpoints.ts";
 import { emptyResponse, notAcceptable, objectResponse } from "./response.ts";
+import { SwaggerDocument } from "./swagger/swagger-document.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./unaggregated.ts";
 
 /** The response of `GET /version`. */
@@ -83,6 +84,7 @@ export function createDiscoveryEndpoints(options: DiscoveryOptions): EndpointTab
 class DiscoveryTable extends Map<string, Endpoint> {
   readonly #options: DiscoveryOptions;
   readonly #documents: OpenApiDocuments;
+  readonly #swagger: SwaggerDocument;
   readonly #version: ServerVersion;
   #definitions: readonly ResourceDefinition[] | undefined;
   #groups: readonly ServedGroup[] = [];
@@ -92,7 +94,9 @@ class DiscoveryTable extends Map<string, Endpoint> {
     super();
     this.#options = options;
     this.#version = options.version ?? serverVersion;
-    this.#documents = new OpenApiDocuments(options.registry, `${this.#version.major}.${this.#version.minor}`);
+    const version = `${this.#version.major}.${this.#version.minor}`;
+    this.#documents = new OpenApiDocuments(options.registry, version);
+    this.#swagger = new SwaggerDocument(this.#documents, options.clock, version);
   }
 
   override get(key: string): Endpoint | undefined {
@@ -116,7 +120,7 @@ class DiscoveryTable extends Map<string, Endpoint> {
       case "/apis":
         return async ({ request }) => this.#answerRoot("/apis", request, () => apiGroupList(this.#current()));
       case "/openapi/v2":
-        return async ({ request }) => answerOpenApiV2(`v${this.#version.major}.${this.#version.minor}`, request);
+        return ({ request }) => answerOpenApiV2(this.#swagger, request);
       case "/openapi/v3":
         return async () => answerOpenApiIndex(this.#documents);
       default:

@@ -4,6 +4,7 @@
  */
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 import { openApiSchemas } from "../../registry/builtin/api-data.ts";
+import { describeObjectMeta, objectMetaName } from "./object-meta-descriptions.ts";
 import { customSchemaName, customSchemas, type JsonSchema } from "./openapi-custom.ts";
 
 interface Gvk {
@@ -79,7 +80,8 @@ export class ComponentCollector {
 
   #find(name: string): JsonSchema | undefined {
     // An OpenAPI schema is plain JSON by its definition.
-    return this.#custom[name] ?? (openApiSchemas()[name] as JsonSchema | undefined);
+    const schema = this.#custom[name] ?? (openApiSchemas()[name] as JsonSchema | undefined);
+    return schema !== undefined && name === objectMetaName ? describeObjectMeta(schema) : schema;
   }
 }
 

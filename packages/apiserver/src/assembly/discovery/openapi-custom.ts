@@ -8,10 +8,13 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 const metaPrefix = "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.";
 
 const apiVersionField: JsonSchema = {
-  description: "The version of the API that this object is written in.",
+  description: "APIVersion defines the version of the API that this object is written in.",
   type: "string",
 };
-const kindField: JsonSchema = { description: "The kind of this object.", type: "string" };
+const kindField: JsonSchema = {
+  description: "Kind is the name of the schema that this object follows.",
+  type: "string",
+};
 
 const metadataField = (type: string, description: string): JsonSchema => ({
   description,
@@ -43,7 +46,7 @@ function publishedRoot(schema: StructuralSchema): JsonSchema {
     ...publishedProperties(schema),
     apiVersion: apiVersionField,
     kind: kindField,
-    metadata: metadataField("ObjectMeta", "What the API knows about every object: its name, labels and so on."),
+    metadata: metadataField("ObjectMeta", "Standard object's metadata: its name, labels and so on."),
   };
   return { ...publishedNode(schema), type: "object", properties };
 }
@@ -93,7 +96,7 @@ function embed(schema: StructuralSchema, node: Record<string, unknown>): void {
     ...publishedProperties(schema),
     apiVersion: apiVersionField,
     kind: kindField,
-    metadata: metadataField("ObjectMeta", "What the API knows about every object: its name, labels and so on."),
+    metadata: metadataField("ObjectMeta", "Standard object's metadata: its name, labels and so on."),
   };
   node["required"] = [...new Set(["kind", "apiVersion", ...(schema.required ?? [])])];
 }

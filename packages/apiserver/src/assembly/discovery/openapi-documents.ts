@@ -15,7 +15,8 @@ import { OperationWriter } from "./openapi-operations.ts";
  */
 const documentsKeptMax = 8;
 
-interface Entry {
+/** The resources of one document, and the hash of what it says about them. */
+export interface DocumentEntry {
   readonly definitions: readonly ResourceDefinition[];
   readonly hash: string;
 }
@@ -26,7 +27,7 @@ export class OpenApiDocuments {
   readonly #digests = new WeakMap<ResourceDefinition, string>();
   readonly #made = new Map<string, JsonSchema>();
   #definitions: readonly ResourceDefinition[] | undefined;
-  #entries: ReadonlyMap<string, Entry> = new Map();
+  #entries: ReadonlyMap<string, DocumentEntry> = new Map();
 
   /** `serverVersion` is what documents say about themselves (`1.36`). */
   constructor(registry: Registry, serverVersion: string) {
@@ -36,14 +37,14 @@ export class OpenApiDocuments {
 
   /** `GET /openapi/v3`. */
   index(): JsonSchema {
-    const entries = [...this.#current()].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const entries = [...this.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1));
     const paths = entries.map(([key]) => [key, { serverRelativeURL: this.url(key) }]);
     return { paths: Object.fromEntries(paths) };
   }
 
   /** The hash of a document (`apis/apps/v1`), undefined when there is none. */
   hash(key: string): string | undefined {
-    return this.#current().get(key)?.hash;
+    return this.entries().get(key)?.hash;
   }
 
   /** Where the present state of a document is. */
@@ -52,7 +53,7 @@ export class OpenApiDocuments {
   }
 
   document(key: string): JsonSchema | undefined {
-    const entry = this.#current().get(key);
+    const entry = this.entries().get(key);
     if (entry === undefined) return undefined;
     const document = this.#made.get(entry.hash) ?? this.#make(entry.definitions);
     // Deleting first moves the document to the end, so that the one used longest ago is the first to go.
@@ -62,7 +63,8 @@ export class OpenApiDocuments {
     return document;
   }
 
-  #current(): ReadonlyMap<string, Entry> {
+  /** What there are documents about, by their key. */
+  entries(): ReadonlyMap<string, DocumentEntry> {
     const definitions = this.#registry.definitions;
     if (definitions === this.#definitions) return this.#entries;
     const groups = Map.groupBy(definitions, documentKey);
@@ -71,7 +73,7 @@ export class OpenApiDocuments {
     return this.#entries;
   }
 
-  #entry(definitions: readonly ResourceDefinition[]): Entry {
+  #entry(definitions: readonly ResourceDefinition[]): DocumentEntry {
     const digests = definitions.map((each) => this.#digest(each));
     return { definitions, hash: contentHash([this.#serverVersion, ...digests].join("\n")) };
   }

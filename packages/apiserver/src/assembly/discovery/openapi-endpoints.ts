@@ -2,8 +2,9 @@
 import type { ApiRequest, ApiResponse } from "@setpoint/apimachinery";
 import { timestampYearsAhead } from "./http-date.ts";
 import { acceptsType, parseAccept } from "./accept.ts";
-import { contentHash, matchesEtag } from "./etag.ts";
+import { matchesEtag } from "./etag.ts";
 import type { OpenApiDocuments } from "./openapi-documents.ts";
+import type { SwaggerDocument, SwaggerForm } from "./swagger/swagger-document.ts";
 import { emptyResponse, jsonHeaders, objectResponse } from "./response.ts";
 
 const acceptsJson = (request: ApiRequest): boolean =>
@@ -32,50 +33,27 @@ export function answerOpenApiDocument(
   return objectResponse(documents.document(key), { ...headers, ...kept });
 }
 
-const protobufType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-const asksForProtobuf = (request: ApiRequest): boolean =>
-  parseAccept(request.headers?.["accept"]).some(({ mediaType }) =>
-    mediaType.startsWith("application/com.github.proto-openapi"),
-  );
+const swaggerTypes: readonly (readonly [type: string, form: SwaggerForm])[] = [
+  ["application/json", "json"],
+  ["application/com.github.proto-openapi.spec.v2.v1.0+protobuf", "protobuf"],
+  ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "protobuf"],
+];
 
-/**
- * `GET /openapi/v2`: a document without paths and definitions. Current clients read v3; kubectl asks for this
- * one, in protobuf, for a kind that the server does not serve, and then prints its own error.
- */
-export function answerOpenApiV2(serverVersion: string, request: ApiRequest): ApiResponse {
-  const info = { title: "Kubernetes", version: serverVersion };
-  if (asksForProtobuf(request)) {
-    const headers = { "content-type": protobufType, vary: "Accept" };
-    return { kind: "bytes", status: 200, headers, bytes: oneChunk(protobufDocument(info)) };
-  }
-  if (!acceptsJson(request)) return emptyResponse(406, { vary: "Accept" });
-  const document = { swagger: "2.0", info, paths: {}, definitions: {} };
-  const etag = `"${contentHash(JSON.stringify(document))}"`;
-  const headers = { ...jsonHeaders, etag, vary: "Accept" };
+/** `GET /openapi/v2`, for clients older than v3 and those that read all kinds at once. */
+export async function answerOpenApiV2(document: SwaggerDocument, request: ApiRequest): Promise<ApiResponse> {
+  const accepted = parseAccept(request.headers?.["accept"])
+    .map((clause) => swaggerTypes.find(([type]) => acceptsType(clause, type)))
+    .find((each) => each !== undefined);
+  if (accepted === undefined) return emptyResponse(406, { vary: "Accept" });
+  const [, form] = accepted;
+  const etag = `"${document.hash(form)}"`;
+  // The name with "@" is no valid media type; upstream answers with the other one.
+  const type = form === "json" ? "application/json" : "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+  const headers = { "content-type": type, etag, vary: "Accept" };
   if (matchesEtag(request.headers?.["if-none-match"], etag)) return emptyResponse(304, headers);
-  return objectResponse(document, headers);
+  return { kind: "bytes", status: 200, headers, bytes: inOrder(await document.write(form)) };
 }
 
-/** The same in gnostic's message Document: 1 is swagger, 2 is info with 1 title and 2 version. */
-function protobufDocument({ title, version }: { readonly title: string; readonly version: string }): Uint8Array {
-  return Uint8Array.from([
-    ...field(1, text("2.0")),
-    ...field(2, [...field(1, text(title)), ...field(2, text(version))]),
-  ]);
-}
-
-/**
- * A length-delimited field; all of this document are shorter than the 128 bytes that one byte of length can
- * say.
- */
-function field(number: number, bytes: readonly number[]): readonly number[] {
-  return [(number << 3) | 2, bytes.length, ...bytes];
-}
-
-function text(value: string): readonly number[] {
-  return [...new TextEncoder().encode(value)];
-}
-
-async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+async function* inOrder(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
 }

@@ -1,5 +1,5 @@
 /**
- * What the fields of ObjectMeta mean. The recorded schemas have no descriptions, but every custom resource has
+ * What the fields of ObjectMeta mean. The recorded schemas have no descriptions. Every custom resource has
  * this field, and `kubectl explain` shows it.
  */
 import { lookupTable } from "@setpoint/apimachinery";

@@ -81,9 +81,12 @@ export class OpenApiDocuments {
   #digest(definition: ResourceDefinition): string {
     let digest = this.#digests.get(definition);
     if (digest === undefined) {
-      const { resource, kind, listKind, namespaced, verbs, subresources, custom, selectableFields } = definition;
+      const { group, version, resource, custom, selectableFields } = definition;
+      const { kind, listKind, namespaced, verbs, subresources } = definition;
       const fields = custom ? [Object.keys(selectableFields), definition.schema] : [];
-      digest = contentHash(encodeJson([resource, kind, listKind, namespaced, verbs, subresources, ...fields]));
+      digest = contentHash(
+        encodeJson([group, version, resource, kind, listKind, namespaced, verbs, subresources, ...fields]),
+      );
       this.#digests.set(definition, digest);
     }
     return digest;

@@ -1,6 +1,6 @@
 /**
- * OpenAPI v2: one document of all groups, as JSON and as protobuf. It is megabytes, so it is made of fragments,
- * one a group and version, that are kept until their resources change. Each is made in a turn of its own.
+ * OpenAPI v2: one document of all groups, as JSON and as protobuf. It is large, so it is made of fragments, a
+ * few resources each, that are kept until their resources change. Each is made in a turn of its own.
  */
 import { encodeJson } from "@setpoint/apimachinery";
 import { type Clock, nextTurn } from "@setpoint/host";

@@ -2,6 +2,7 @@
  * The protobuf form of OpenAPI v2, gnostic's `openapi.v2.Document`, by table. client-go reads only this form.
  * Values that may be anything are YAML text there; JSON is YAML.
  */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { JsonSchema } from "../openapi-custom.ts";
 import { WireWriter } from "./wire-writer.ts";
 
@@ -39,12 +40,12 @@ interface Message {
   readonly extensions?: number;
 }
 
-const primitive: Readonly<Record<string, Field>> = {
+const primitive: Readonly<Record<string, Field>> = lookupTable({
   required: [1, "bool"],
   in: [2, "string"],
   description: [3, "string"],
   name: [4, "string"],
-};
+});
 
 const messages: Readonly<Record<PlainName, Message>> = {
   info: { fields: { title: [1, "string"], version: [2, "string"] } },

@@ -1,6 +1,7 @@
 /**
- * Schemas as OpenAPI v2 can write them. It has no `oneOf` and no `nullable`, and a reference stands beside its
- * description. Old clients fail on fields of unknown type with properties, so these lose their properties.
+ * Schemas as OpenAPI v2 can write them. It has no `oneOf` and no `nullable`, and a reference stands beside
+ * its description. Old clients fail on fields of unknown type with properties, so these lose their
+ * properties.
  */
 import type { ResourceDefinition } from "../../../registry/resource-definition.ts";
 import { openApiSchemas } from "../../../registry/builtin/api-data.ts";

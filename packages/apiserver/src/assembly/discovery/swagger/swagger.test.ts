@@ -9,9 +9,20 @@ import { readFields } from "../../../registry/protobuf/wire-reader.ts";
 import { Registry } from "../../../registry/registry.ts";
 import { createDiscoveryEndpoints } from "../discovery-endpoints.ts";
 
+interface Schema {
+  readonly $ref?: string;
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly [key: string]: unknown;
+}
+
+interface Operation {
+  readonly parameters: readonly { readonly name?: string; readonly $ref?: string }[];
+  readonly responses: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
 interface Swagger {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, any>>>>;
-  readonly definitions: Readonly<Record<string, any>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly definitions: Readonly<Record<string, Schema>>;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
@@ -30,11 +41,12 @@ function setUp() {
     return { status: answer.status, headers: answer.headers, bytes: Buffer.concat(chunks) };
   };
   const document = async (): Promise<Swagger> => JSON.parse((await ask()).bytes.toString());
-  const serve = (schema: object): void => registry.setCustom("sweets.example.com", sweets(schema));
+  const serve = (schema: object, ...versions: readonly string[]): void =>
+    registry.setCustom("sweets.example.com", sweets(schema, versions.length === 0 ? ["v1"] : versions));
   return { ask, document, serve };
 }
 
-function sweets(openAPIV3Schema: object) {
+function sweets(openAPIV3Schema: object, versions: readonly string[]) {
   const manifest = {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -43,7 +55,7 @@ function sweets(openAPIV3Schema: object) {
       group: "example.com",
       scope: "Namespaced",
       names: { plural: "sweets", singular: "sweet", kind: "Sweet", listKind: "SweetList" },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+      versions: versions.map((name, at) => ({ name, served: true, storage: at === 0, schema: { openAPIV3Schema } })),
     },
   } as unknown as UnstructuredObject;
   crdStrategy.setDefaults?.(manifest);
@@ -51,31 +63,32 @@ function sweets(openAPIV3Schema: object) {
 }
 
 test("built-in kinds stand in the document, with references beside their descriptions", async () => {
-  const { document } = setUp();
-  const { definitions, paths, parameters } = await document();
+  const { definitions } = await setUp().document();
   const deployment = definitions["io.k8s.api.apps.v1.Deployment"];
-  expect(deployment.properties.spec.$ref).toBe("#/definitions/io.k8s.api.apps.v1.DeploymentSpec");
-  expect(deployment["x-kubernetes-group-version-kind"]).toEqual([{ group: "apps", kind: "Deployment", version: "v1" }]);
+  expect(deployment?.properties["spec"]?.$ref).toBe("#/definitions/io.k8s.api.apps.v1.DeploymentSpec");
+  expect(deployment?.["x-kubernetes-group-version-kind"]).toEqual([
+    { group: "apps", kind: "Deployment", version: "v1" },
+  ]);
   expect(definitions["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]).toEqual({
     type: "string",
     format: "int-or-string",
   });
+});
+
+test("the body of an operation is a parameter, and bodies of all kinds are kept once", async () => {
+  const { paths, parameters } = await setUp().document();
   const { put, delete: remove } = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"] ?? {};
-  expect(put.parameters[0]).toEqual({
-    name: "body",
-    in: "body",
-    required: true,
-    schema: { $ref: "#/definitions/io.k8s.api.apps.v1.Deployment" },
-  });
-  expect(put.responses[200].schema.$ref).toBe("#/definitions/io.k8s.api.apps.v1.Deployment");
-  const shared = remove.parameters.find((each: { $ref?: string }) => each.$ref?.startsWith("#/parameters/body-"));
-  expect(parameters[shared.$ref.slice("#/parameters/".length)]).toMatchObject({ in: "body" });
+  const schema = { $ref: "#/definitions/io.k8s.api.apps.v1.Deployment" };
+  expect(put?.parameters[0]).toEqual({ name: "body", in: "body", required: true, schema });
+  expect(put?.responses["200"]?.schema).toEqual(schema);
+  const shared = remove?.parameters.find((each) => each.$ref?.startsWith("#/parameters/body-"))?.$ref ?? "";
+  expect(parameters[shared.slice("#/parameters/".length)]).toMatchObject({ in: "body" });
 });
 
 test("kubectl finds fieldValidation in the patch of a kind without following references", async () => {
-  const { document } = setUp();
-  const { patch } = (await document()).paths["/api/v1/namespaces/{namespace}/pods/{name}"] ?? {};
-  expect(patch.parameters.map((each: { name?: string }) => each.name)).toContain("fieldValidation");
+  const { paths } = await setUp().document();
+  const { patch } = paths["/api/v1/namespaces/{namespace}/pods/{name}"] ?? {};
+  expect(patch?.parameters.map(({ name }) => name)).toContain("fieldValidation");
 });
 
 test("a custom resource is published with what OpenAPI v2 can say about it", async () => {
@@ -92,7 +105,7 @@ test("a custom resource is published with what OpenAPI v2 can say about it", asy
       open: { type: "object", "x-kubernetes-preserve-unknown-fields": true, properties: { a: { type: "string" } } },
     },
   });
-  const { properties, ...root } = (await document()).definitions["com.example.v1.Sweet"];
+  const { properties = {}, ...root } = (await document()).definitions["com.example.v1.Sweet"] ?? {};
   expect(root).toEqual({
     type: "object",
     description: "A sweet.",
@@ -119,6 +132,14 @@ test("a custom resource that takes any field is an object without properties", a
     type: "object",
     "x-kubernetes-group-version-kind": [{ group: "example.com", kind: "Sweet", version: "v1" }],
   });
+});
+
+test("versions of a kind with equal schemas have documents of their own", async () => {
+  const { document, serve } = setUp();
+  serve({ type: "object" }, "v1", "v2");
+  const { definitions, paths } = await document();
+  expect(Object.keys(definitions)).toEqual(expect.arrayContaining(["com.example.v1.Sweet", "com.example.v2.Sweet"]));
+  expect(Object.keys(paths)).toContain("/apis/example.com/v2/namespaces/{namespace}/sweets");
 });
 
 test("the tag of the document changes when a CRD changes, and an equal tag needs no document", async () => {

@@ -2,13 +2,11 @@
  * CloudNativePG, with the manifests and the sample of its release: three instances of PostgreSQL, and the
  * promotion of a replica when the primary is killed.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ImageSource } from "@setpoint/process-node";
 import { expect, test } from "vitest";
 import { buildOperator, missingGo } from "./built-with-go.ts";
-import { startPublicCluster } from "./cluster.ts";
+import { type Images, startPublicCluster } from "./cluster.ts";
 
 if (missingGo !== "") console.warn(`skipped: CloudNativePG: ${missingGo}`);
 
@@ -25,10 +23,9 @@ const postgresUser = "26";
 /** The operator notices the lost pod at once; PostgreSQL's promotion takes some seconds. */
 const promotionMsMax = 120_000;
 
-/** `accounts` is the folder of /etc/passwd and /etc/group. */
-function imagesOf(manager: string, accounts: string): Readonly<Record<string, ImageSource>> {
-  writeFileSync(join(accounts, "passwd"), `postgres:x:${postgresUser}:${postgresUser}::/var/lib/postgresql:/bin/sh\n`);
-  writeFileSync(join(accounts, "group"), `postgres:x:${postgresUser}:\n`);
+function imagesOf(manager: string, folder: string): Images {
+  writeFileSync(join(folder, "passwd"), `postgres:x:${postgresUser}:${postgresUser}::/var/lib/postgresql:/bin/sh\n`);
+  writeFileSync(join(folder, "group"), `postgres:x:${postgresUser}:\n`);
   return {
     "ghcr.io/cloudnative-pg/cloudnative-pg:1.27.0": {
       files: [{ from: manager, to: "/operator/manager_amd64" }],
@@ -39,7 +36,7 @@ function imagesOf(manager: string, accounts: string): Readonly<Record<string, Im
     },
     "ghcr.io/cloudnative-pg/postgresql:17.5": {
       closure: { suite: "trixie", packages: ["postgresql-17", "dash", "coreutils"] },
-      files: ["passwd", "group"].map((name) => ({ from: join(accounts, name), to: `/etc/${name}` })),
+      files: ["passwd", "group"].map((name) => ({ from: join(folder, name), to: `/etc/${name}` })),
       env: { PATH: "/usr/lib/postgresql/17/bin:/usr/local/bin:/usr/bin:/bin" },
       user: postgresUser,
     },
@@ -50,9 +47,7 @@ test.skipIf(missingGo !== "")(
   "CloudNativePG runs three instances, and promotes a replica of a killed primary",
   async () => {
     const { folder, source } = buildOperator(operator);
-    const accounts = mkdtempSync(join(tmpdir(), "setpoint-cnpg-"));
-    await using cluster = await startPublicCluster(imagesOf(join(folder, "manager"), accounts), 3);
-    rmSync(accounts, { recursive: true });
+    await using cluster = await startPublicCluster((files) => imagesOf(join(folder, "manager"), files), 3);
     const { kubectl } = cluster;
     const sql = (pod: string, text: string): Promise<string> =>
       kubectl.ok(`exec ${pod} -c postgres -- psql -d app -qtAc`, [text]);

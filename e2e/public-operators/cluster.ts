@@ -1,12 +1,16 @@
 /** A cluster as `setpoint up` starts it, with the images of a public operator loaded, and kubectl for it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startCluster } from "@setpoint/cli";
 import type { ImageSource } from "@setpoint/process-node";
-import { join } from "node:path";
 import { loadMadeImages } from "../images/made-images.ts";
 import { Kubectl } from "../kubectl/kubectl.ts";
 import { toolsFolder } from "./tools-folder.ts";
 
-const clusterLogMax = 4_000;
+/** The latest events are enough to see why a wait did not end. */
+const eventsLengthMax = 4_000;
+const loadMsMax = 600_000;
 
 export class PublicCluster implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
@@ -34,7 +38,7 @@ export class PublicCluster implements AsyncDisposable {
   async #state(namespace: string): Promise<string> {
     const pods = await this.kubectl.ok(`get pods -o wide -n ${namespace}`);
     const events = await this.kubectl.ok(`events -n ${namespace}`);
-    return `\n${pods}\n${events.slice(-clusterLogMax)}`;
+    return `\n${pods}\n${events.slice(-eventsLengthMax)}`;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -42,12 +46,16 @@ export class PublicCluster implements AsyncDisposable {
   }
 }
 
-/** The images are made once; `nodes` is the number of nodes. */
-export async function startPublicCluster(
-  images: Readonly<Record<string, ImageSource>>,
-  nodes = 1,
-): Promise<PublicCluster> {
-  await loadMadeImages(images, join(toolsFolder(), "images.json"), AbortSignal.timeout(600_000));
+export type Images = Readonly<Record<string, ImageSource>>;
+
+/** Images are made once; `imagesOf` may write files that are laid into them to the folder that it gets. */
+export async function startPublicCluster(imagesOf: (folder: string) => Images, nodes = 1): Promise<PublicCluster> {
+  const folder = mkdtempSync(join(tmpdir(), "setpoint-public-"));
+  try {
+    await loadMadeImages(imagesOf(folder), join(toolsFolder(), "images.json"), AbortSignal.timeout(loadMsMax));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
   await using parts = new AsyncDisposableStack();
   const cluster = parts.use(await startCluster({ directory: undefined, port: 0, nodes, say: () => {} }));
   const kubectl = parts.use(new Kubectl(cluster.kubeconfig));

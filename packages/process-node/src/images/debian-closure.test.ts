@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { checkVersion, completeRoot, extractClosure, upstreamVersion } from "./debian-closure.ts";
+import { configuredUser, imageUser } from "./image-users.ts";
 
 const closure = { suite: "bookworm", packages: ["hello"] };
 const mirror = "http://mirror.example/debian";
@@ -78,4 +79,14 @@ test("an extracted root gets its mount points and the links of a merged /usr", (
   completeRoot(root);
   for (const path of ["bin/hello", "proc", "tmp", "var/lib"])
     expect(() => rmSync(join(root, path), { recursive: true })).not.toThrow();
+});
+
+test("an extracted root names its users, so that programs find the name of their own", () => {
+  const root = folder();
+  mkdirSync(join(root, "etc"));
+  writeFileSync(join(root, "etc/group"), "own:x:7:\n");
+  completeRoot(root);
+  expect(imageUser(root, 0)).toEqual({ name: "root", group: 0 });
+  expect(configuredUser(root, "nobody")).toEqual({ user: 65_534 });
+  expect(configuredUser(root, "0:own")).toEqual({ user: 0, group: 7 });
 });

@@ -1,6 +1,6 @@
 /** Makes the root file system of a Debian closure with mmdebstrap; nothing is kept when a step fails. */
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { closeSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { nodeError } from "../errors.ts";
 import { missingPackages, missingSentence } from "../host/host-tools.ts";
@@ -30,6 +30,14 @@ const mountPoints = [
   "opt",
   "srv",
 ];
+/**
+ * What each Debian system has, and a script of a package makes, which does not run here: programs ask for the
+ * name of their user.
+ */
+const accounts: Readonly<Record<string, string>> = {
+  "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+  "/etc/group": "root:x:0:\nnogroup:x:65534:\n",
+};
 const mergedFolders = ["bin", "sbin", "lib", "lib64"];
 
 /** What gives an ordinary user the ids that mmdebstrap unpacks packages with. */
@@ -67,11 +75,16 @@ async function fetchClosure(closure: DebianClosure, target: string, mirror: stri
 }
 
 /**
- * `extract` leaves neither the mount points nor the links of a merged /usr: programs do not start without
- * them.
+ * `extract` leaves neither the mount points nor the links of a merged /usr, without which programs do not
+ * start, nor any account. What is there stays.
  */
 export function completeRoot(directory: string): void {
   for (const folder of mountPoints) makeFolderInRoot(directory, folder)[Symbol.dispose]();
+  for (const [path, content] of Object.entries(accounts)) {
+    placeInRoot(directory, path, (folder, name) => {
+      if (folder.stat(name) === undefined) writeFileSync(folder.entry(name), content, { mode: 0o644 });
+    });
+  }
   using root = OpenFolder.at(directory);
   using usr = root.folder("usr");
   for (const folder of mergedFolders) {

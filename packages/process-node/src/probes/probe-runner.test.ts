@@ -39,6 +39,11 @@ test("an HTTP probe succeeds from 200 up to 399 and names the code otherwise", a
   expect(seen[0]?.headers).toMatchObject({ "x-a": "b", "user-agent": "kube-probe/1.36" });
 });
 
+test("an HTTP probe whose connection is closed without an answer fails with EOF", async () => {
+  const port = await listen(createServer((socket) => socket.once("data", () => socket.destroy())));
+  expect(await probe({ httpGet: { port } })).toEqual({ ok: false, message: `Get "http://127.0.0.1:${port}/": EOF` });
+});
+
 test("a port may be named as the container names it", async () => {
   const port = await listen(createHttpServer((_, response) => void response.end()));
   const container: Container = { name: "main", ports: [{ name: "web", containerPort: port }] };
@@ -46,14 +51,19 @@ test("a port may be named as the container names it", async () => {
   expect(await probe({ tcpSocket: { port: "web" } }, container)).toEqual(ok);
 });
 
-test("what does not listen or does not answer fails with the reason", async () => {
+test("what does not listen or does not answer fails with the sentence of kubelet", async () => {
   const port = await listen(createServer((socket) => socket.on("error", () => {})));
   const silent = await probe({ httpGet: { port } }, { name: "main" }, 200);
-  expect(silent).toEqual({ ok: false, message: "timed out after 0.2s" });
-  const refused = expect.stringContaining("ECONNREFUSED");
-  expect(await probe({ httpGet: { port: 9 } })).toEqual({ ok: false, message: refused });
+  const deadline = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+  expect(silent).toEqual({ ok: false, message: `Get "http://127.0.0.1:${port}/": ${deadline}` });
+  const refused = "dial tcp 127.0.0.1:9: connect: connection refused";
+  const secure = await probe({ httpGet: { port: 9, path: "/healthz", scheme: "HTTPS" } });
+  expect(secure).toEqual({ ok: false, message: `Get "https://127.0.0.1:9/healthz": ${refused}` });
   expect(await probe({ tcpSocket: { port: 9 } })).toEqual({ ok: false, message: refused });
-  expect(await probe({ grpc: { port: 9 } })).toEqual({ ok: false, message: refused });
+  expect(await probe({ grpc: { port: 9 } })).toEqual({
+    ok: false,
+    message: expect.stringContaining("ECONNREFUSED"),
+  });
 });
 
 test("a gRPC probe asks for the health of its service", async () => {

@@ -1,6 +1,5 @@
 /** One attempt of a probe or lifecycle handler. */
 import type { Container } from "@setpoint/api";
-import { messageOf } from "@setpoint/apimachinery";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type Socket } from "node:net";
@@ -10,6 +9,7 @@ import type { RunningContainer } from "../sandbox/container-runtime.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
 import type { ProbeHandler } from "../cluster/pod.ts";
 import { checkGrpcHealth } from "./grpc-health.ts";
+import { type ProbedEndpoint, probeFailure } from "./probe-failure.ts";
 
 export interface ProbeTarget {
   readonly podIP: string;
@@ -30,7 +30,7 @@ export async function runProbe(
   timeoutMs: number,
 ): Promise<ProbeResult> {
   const abort = new AbortController();
-  const timer = clock.setTimer(() => abort.abort(new Error(`timed out after ${timeoutMs / 1_000}s`)), timeoutMs);
+  const timer = clock.setTimer(() => abort.abort(), timeoutMs);
   try {
     if (handler.httpGet !== undefined) return await httpGet(handler.httpGet, target, abort.signal);
     if (handler.tcpSocket !== undefined) return await tcpSocket(handler.tcpSocket, target, abort.signal);
@@ -38,10 +38,16 @@ export async function runProbe(
     if (handler.grpc !== undefined) return await grpc(handler.grpc, target, abort.signal);
     return { ok: true };
   } catch (error) {
-    return { ok: false, message: messageOf(abort.signal.aborted ? abort.signal.reason : error) };
+    const elapsedMs = abort.signal.aborted ? timeoutMs : undefined;
+    return { ok: false, message: probeFailure(handler, endpointOf(handler, target), error, elapsedMs) };
   } finally {
     timer.cancel();
   }
+}
+
+function endpointOf(handler: ProbeHandler, { podIP, container }: ProbeTarget): ProbedEndpoint {
+  const { host = podIP, port = 0 } = handler.httpGet ?? handler.tcpSocket ?? {};
+  return { host, port: portNumber(port, container) };
 }
 
 export function portNumber(port: number | string, container: Container): number {
@@ -117,7 +123,7 @@ async function exec(command: readonly string[], target: ProbeTarget, signal: Abo
   child.stderr.on("data", collect);
   signal.addEventListener("abort", () => child.kill(), { once: true });
   const { exitCode } = await child.exited;
-  if (signal.aborted) return { ok: false, message: messageOf(signal.reason) };
+  signal.throwIfAborted();
   return exitCode === 0
     ? { ok: true }
     : { ok: false, message: output.trim() || `command ended with exit code ${exitCode}` };

@@ -1,6 +1,6 @@
 /**
- * prometheus-operator, with the bundle and the getting-started example of its release: an application is scraped
- * because a ServiceMonitor names it.
+ * prometheus-operator, with the bundle and the getting-started example of its release: an application is
+ * scraped because a ServiceMonitor names it.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -6,8 +6,8 @@ import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { backupPlanMetrics } from "../../packages/data-service/src/plan/plan-metrics.ts";
-import { etcdMetrics } from "../../operators/etcd/src/etcd-metrics.ts";
-import { labels, metricsPort } from "../../operators/etcd/src/member-names.ts";
+import { etcdMetrics } from "../../operators/etcd/src/status/etcd-metrics.ts";
+import { labels, metricsPort } from "../../operators/etcd/src/kind/member-names.ts";
 import { alerts, panelExpressions, read, selectorsOf } from "./monitoring-expressions.ts";
 
 /** What etcd 3.4 and later expose of themselves. */

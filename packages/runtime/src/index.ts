@@ -93,6 +93,8 @@ export type { Result } from "./controller/result.ts";
 export { awaitChange, minutes, requeueAfter, seconds } from "./controller/result.ts";
 export type { Act, Rest, StallReason, Step, Wait } from "./controller/step.ts";
 export { act, rest, wait } from "./controller/step.ts";
+export type { PlanRule } from "./controller/plan-by-rules.ts";
+export { planByRules } from "./controller/plan-by-rules.ts";
 export type { WriteOutcome } from "./status/outcome.ts";
 export { outcome } from "./status/outcome.ts";
 export type { RefusalReason } from "./status/refusal.ts";

@@ -53,6 +53,7 @@ export function whyText(report: WhyReport, nowMs: number): string {
     heading(report),
     stateSentence(report, nowMs),
     ...(report.held === undefined ? [] : [`Held: ${report.held}`]),
+    ...planLines(report, nowMs),
     ...pendingLines(report, nowMs),
     last === undefined ? forgotten(report) : runText(last, nowMs),
     ...(earlier.length === 0
@@ -106,6 +107,12 @@ function stateSentence({ state, since, until, failures, runs, isPresent }: WhyRe
           ? "Idle. Next run at the next change."
           : "Nothing to do until the object exists.";
   }
+}
+
+function planLines({ plan }: WhyReport, nowMs: number): readonly string[] {
+  if (plan?.rule === undefined) return [];
+  const { rule, step, reason, since } = plan;
+  return [`Plan${ago(since, nowMs, " for ")}: rule "${rule}" says ${step}: ${reason}`];
 }
 
 function pendingLines({ pending }: WhyReport, nowMs: number): readonly string[] {

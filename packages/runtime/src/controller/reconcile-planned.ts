@@ -35,7 +35,8 @@ function act<T extends KubeObject, S, A extends object>(
 ): Promise<Result | void> {
   // A step that is tried again is no news.
   if (repeats === 0) context.event("Normal", reasonOf(step), step.reason);
-  context.log.info("Planned a step", { step: step.action, args: step.args, reason: step.reason });
+  const rule = step.rule === undefined ? {} : { rule: step.rule };
+  context.log.info("Planned a step", { step: step.action, args: step.args, reason: step.reason, ...rule });
   const handler = options.actions[step.action];
   return handler(step.args, context, seen);
 }

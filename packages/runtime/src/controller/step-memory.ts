@@ -8,13 +8,21 @@ const repeatDelayMsMax = 30_000;
 
 /** A step of any plan. */
 export type AnyStep =
-  | { readonly kind: "act"; readonly action: PropertyKey; readonly args: unknown; readonly reason: string }
+  | {
+      readonly kind: "act";
+      readonly action: PropertyKey;
+      readonly args: unknown;
+      readonly reason: string;
+      readonly rule?: string;
+    }
   | Rest
   | Wait;
 
 /** The step that a plan is at. */
 export interface PlannedStep {
   readonly text: string;
+  /** What a person is shown of it. */
+  readonly shown: { readonly step: string; readonly reason: string; readonly rule?: string } | undefined;
   readonly sinceMs: number;
   /** How often the same step was planned again. */
   readonly repeats: number;
@@ -36,9 +44,17 @@ export function rememberStep(
   const text = textOf(step);
   const known = memory.step?.text === text ? memory.step : undefined;
   const planned: PlannedStep =
-    known === undefined ? { text, sinceMs: nowMs, repeats: 0 } : { ...known, repeats: known.repeats + 1 };
+    known === undefined
+      ? { text, shown: shownOf(step), sinceMs: nowMs, repeats: 0 }
+      : { ...known, repeats: known.repeats + 1 };
   memory.step = step.kind === "rest" ? undefined : planned;
   return { planned, again: planAgain(step, planned.repeats) };
+}
+
+function shownOf(step: AnyStep): PlannedStep["shown"] {
+  if (step.kind === "rest") return undefined;
+  const rule = step.rule === undefined ? {} : { rule: step.rule };
+  return { step: step.kind === "wait" ? "wait" : String(step.action), reason: step.reason, ...rule };
 }
 
 /**

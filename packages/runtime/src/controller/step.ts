@@ -11,6 +11,8 @@ export type Act<A extends object> = {
     readonly action: Name;
     readonly args: A[Name];
     readonly reason: string;
+    /** The rule of the plan that chose it; `planByRules` writes it. */
+    readonly rule?: string;
   };
 }[keyof A];
 
@@ -22,6 +24,8 @@ export interface Rest {
   readonly kind: "rest";
   readonly recheckMs?: number;
   readonly stalled?: StallReason;
+  /** The rule of the plan that chose it. */
+  readonly rule?: string;
 }
 
 /** Why a plan does nothing although the desired state is not reached. */
@@ -36,6 +40,8 @@ export interface Wait {
   readonly kind: "wait";
   readonly reason: string;
   readonly delayMs: number;
+  /** The rule of the plan that chose it. */
+  readonly rule?: string;
 }
 
 /** Plans one action. `reason` is a sentence that the status shows to the user. */

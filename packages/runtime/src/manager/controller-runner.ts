@@ -5,6 +5,7 @@ import type { Host, Logger } from "@setpoint/host";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import type { Informer } from "../cache/informer.ts";
 import { storeKey } from "../cache/store.ts";
+import type { PlannedStep } from "../controller/step-memory.ts";
 import { isPaused, pausedMessage } from "../controller/always-wakes.ts";
 import { ControllerCache } from "../controller/controller-cache.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
@@ -133,6 +134,11 @@ export class ControllerRunner {
   /** What woke the key since its last run. */
   causesOf(key: string): readonly Cause[] {
     return this.#states.get(key)?.causes.peek() ?? [];
+  }
+
+  /** The step that the plan of the key is at; undefined at rest, and without a plan. */
+  plannedFor(key: string): PlannedStep | undefined {
+    return this.#states.get(key)?.step;
   }
 
   /** The keys that a protection holds back now. */

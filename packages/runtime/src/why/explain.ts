@@ -7,6 +7,7 @@ import type { KeyState, WorkQueue } from "../queue/work-queue.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import type { CacheReader } from "../controller/watch-definition.ts";
 import { withinTime } from "../coordination/within-time.ts";
+import type { PlannedStep } from "../controller/step-memory.ts";
 import type { RunHistory } from "../run/run-history.ts";
 import type { Cause, RunRecord, WriteRecord } from "../run/run-record.ts";
 import type { WhyCause, WhyQuery, WhyReport, WhyRun, WhyState, WhyWrite } from "./why-report.ts";
@@ -23,6 +24,8 @@ export interface Explained {
     heldBecause(key: string): string | undefined;
     /** What woke the key since its last run. */
     causesOf(key: string): readonly Cause[];
+    /** The step that the plan of the key is at. */
+    plannedFor(key: string): PlannedStep | undefined;
   };
   readonly supervisor: {
     readonly history: RunHistory;
@@ -92,12 +95,19 @@ async function report(explained: Explained, key: string, ports: ExplainPorts): P
     isPresent: object !== undefined,
     ...stateOf(explained, key, state, clock),
     ...heldOf(explained, key),
+    ...planOf(explained, key),
     failures: state.failures,
     pending: pending.map(tell),
     runs: records.map((record) => runOf(record, tell)),
     ...(supervisor.history.sinceMs === undefined ? {} : { rememberedSince: time(supervisor.history.sinceMs) }),
     conditions: conditionsOf(object),
   };
+}
+
+function planOf({ runner }: Explained, key: string): Pick<WhyReport, "plan"> {
+  const planned = runner.plannedFor(key);
+  if (planned?.shown === undefined) return {};
+  return { plan: { ...planned.shown, since: time(planned.sinceMs) } };
 }
 
 function othersOf(own: Explained, { controllers }: ExplainPorts): Pick<WhyReport, "otherControllers"> {

@@ -85,6 +85,8 @@ export interface WhyReport {
   readonly until?: string;
   /** What delays it, as a sentence: a user has paused it, or a protection slows it down. */
   readonly held?: string;
+  /** The step that a planned controller is at, and the rule of its plan that chose it; absent at rest. */
+  readonly plan?: { readonly step: string; readonly reason: string; readonly rule?: string; readonly since: string };
   /** Number of consecutive failed runs. */
   readonly failures: number;
   /** The causes that the next run will get. */

@@ -14,3 +14,7 @@ export { onChange, timer } from "@setpoint/runtime";
 
 // limits of a controller
 export type { ObjectMetrics, Priority, RateLimit, WriteLimits } from "@setpoint/runtime";
+
+// plans as lists of rules
+export type { PlanRule } from "@setpoint/runtime";
+export { planByRules } from "@setpoint/runtime";

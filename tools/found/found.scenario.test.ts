@@ -11,7 +11,7 @@ test.each(foundSchedules)("would still be found: $name", async (schedule) => {
 
 test("an edit that has no place in its file is refused", async () => {
   const [schedule] = foundSchedules;
-  const file = "operators/etcd/src/controller/actions.ts";
+  const file = "operators/etcd/src/act/actions.ts";
   await using judge = new Judge([{ file, from: "what is not there", to: "" }]);
   await expect(judge.judge(schedule as (typeof foundSchedules)[number])).rejects.toThrow(
     `Cannot take a fix out of ${file}: "what is not there" stands there 0 times, expected once`,
@@ -20,7 +20,7 @@ test("an edit that has no place in its file is refused", async () => {
 
 test("an edit of a file that is never loaded is refused", async () => {
   const [schedule] = foundSchedules;
-  const file = "operators/etcd/src/controller/moved.ts";
+  const file = "operators/etcd/src/act/moved.ts";
   await using judge = new Judge([{ file, from: "a", to: "b" }]);
   await expect(judge.judge(schedule as (typeof foundSchedules)[number])).rejects.toThrow(
     `Cannot take a fix out of ${file}: no such file is loaded`,

@@ -1,25 +1,23 @@
 import { type CertificateIssuer, CertificateKeeper, defineDataService, x509Issuer } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import { PodFailures } from "setpoint/pods";
-import { controller, type KindRef, type Operator, watching } from "setpoint";
+import { controller, type KindRef, type Operator, type ReconcileContext, type Stored, watching } from "setpoint";
 import type { WriteVerb } from "setpoint/install";
-import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
-import { etcdEngine } from "./backup/etcd-engine.ts";
-import { etcdActions } from "./controller/actions.ts";
-import { EtcdConnections } from "./controller/connections.ts";
-import { MemberReach } from "./controller/member-reach.ts";
-import { observe } from "./controller/observe.ts";
-import { DiskWatch } from "./controller/disk-watch.ts";
-import { plan } from "./controller/plan.ts";
-import { RoundTripWatch } from "./controller/round-trip-watch.ts";
-import { SilenceWatch } from "./controller/silence-watch.ts";
-import { etcdConditions, etcdStatus } from "./controller/status.ts";
-import { etcdAcceptance } from "./etcd-acceptance.ts";
-import { EtcdCluster } from "./etcd-cluster.ts";
-import { etcdMetrics } from "./etcd-metrics.ts";
-import { etcdOperations } from "./etcd-operations.ts";
+import { type AcceptanceOptions, acceptanceDefaults } from "./kind/accepted-spec.ts";
+import { etcdEngine } from "./engine/etcd-engine.ts";
+import { etcdActions } from "./act/actions.ts";
+import { EtcdConnections } from "./access/connections.ts";
+import { type Memory, nothing } from "./observe/memory.ts";
+import { observe } from "./observe/observe.ts";
+import { plan } from "./plan/plan.ts";
+import { judge, type Situation } from "./plan/situation.ts";
+import { etcdConditions, etcdStatus } from "./status/status.ts";
+import { etcdAcceptance } from "./engine/etcd-acceptance.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
+import { etcdMetrics } from "./status/etcd-metrics.ts";
+import { etcdOperations } from "./engine/etcd-operations.ts";
 import { etcdMirrors, mirrorWrites } from "./mirror/mirror-controller.ts";
-import { relatedImages } from "./related-images.ts";
+import { relatedImages } from "./kind/related-images.ts";
 import { clusterOfRootSecret, rootSecrets } from "./resources/root-login.ts";
 import { releaseVolumes, retainedVolumes } from "./resources/retained-volumes.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
@@ -46,23 +44,22 @@ export function etcdOperator(
   const image = ownImage === "" ? undefined : ownImage;
   const connections = new EtcdConnections(gateway, new CertificateKeeper(issuer));
   const accepted = { ...acceptanceDefaults, ...accepts };
-  const senses = {
-    connections,
-    reach: new MemberReach(),
-    failures: new PodFailures(),
-    silence: new SilenceWatch(),
-    disks: new DiskWatch(),
-    roundTrips: new RoundTripWatch(),
-    revisions: new Map<string, number>(),
-    accepts: accepted,
-    image,
+  const ports = { connections, failures: new PodFailures(), accepts: accepted, image };
+  /** By the UID of the cluster. */
+  const memories = new Map<string, Memory>();
+  const look = async (cluster: Stored<EtcdCluster>, context: ReconcileContext): Promise<Situation> => {
+    const { uid } = cluster.metadata;
+    const { seen, memory } = await observe(cluster, context, memories.get(uid) ?? nothing, ports);
+    memories.set(uid, memory);
+    if (memory.doubtsCredentials) connections.doubt(seen.cluster);
+    return judge(seen);
   };
   const etcdClusters = controller(EtcdCluster, {
     owns: [Pod, Service, PersistentVolumeClaim, PodDisruptionBudget],
     // Not owned: the operator reads no other Secrets of the cluster but by their names.
     watches: [watching(Secret, clusterOfRootSecret, rootSecrets)],
     releaseData: releaseVolumes,
-    observe: (cluster, context) => observe(cluster, context, senses),
+    observe: look,
     plan,
     actions: etcdActions(connections),
     status: etcdStatus,

@@ -7,7 +7,7 @@ import { type KindRef, minutes } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
 import { simulatedGateway } from "./testing/simulated-gateway.ts";
 import { endpointsOf, simulatedValues } from "./testing/simulated-values.ts";

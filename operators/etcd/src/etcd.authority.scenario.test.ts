@@ -4,7 +4,7 @@ import { minutes } from "setpoint";
 import { Pod, Secret } from "setpoint/kinds";
 import { conditionOf, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { bootstrap, cluster, expectHealthy, setUp } from "./testing/etcd-stage.ts";
 
 const allowed = { [dataLabels.certificateAuthority]: "true" };

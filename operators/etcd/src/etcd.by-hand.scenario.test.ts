@@ -3,7 +3,7 @@ import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoi
 import { conditionOf } from "setpoint/testing";
 import { minutes } from "setpoint";
 import { describe, expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { bootstrap, claims, cluster, expectHealthy, memberNames, scenario } from "./testing/etcd-stage.ts";
 
 const peerPorts = [

@@ -2,7 +2,7 @@
 import { minutes } from "setpoint";
 import { conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { bootstrap, claims, expectHealthy, memberNames, scenario, type Stage } from "./testing/etcd-stage.ts";
 
 /** A window that opens within the hour, each day. */

@@ -3,7 +3,7 @@ import { Pod } from "setpoint/kinds";
 import { conditionOf } from "setpoint/testing";
 import { minutes } from "setpoint";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { bootstrap, claims, expectHealthy, memberNames, podUids, scenario, type Stage } from "./testing/etcd-stage.ts";
 
 async function readyPods({ world }: Stage): Promise<number> {

@@ -4,7 +4,7 @@ import { Event, PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { minutes, seconds } from "setpoint";
 import { conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import {
   bootstrap,
   claims,

@@ -3,7 +3,7 @@ import { Pod } from "setpoint/kinds";
 import { conditionOf, EtcdModel, simulate } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { describe, expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
 import { EtcdError } from "./gateway/etcd-gateway.ts";
 import {

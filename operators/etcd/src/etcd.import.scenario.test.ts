@@ -3,7 +3,7 @@ import { Backup, Restore, RestoreDrill, simulatedIssuer } from "@setpoint/data-s
 import { Pod, Secret } from "setpoint/kinds";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
 import { claims, cluster } from "./testing/etcd-stage.ts";
 import { vault } from "./testing/store-vault.ts";

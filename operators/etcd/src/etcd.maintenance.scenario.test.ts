@@ -3,7 +3,7 @@ import { conditionOf, simulate, EtcdModel } from "setpoint/testing";
 import { Event, PersistentVolumeClaim } from "setpoint/kinds";
 import { minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
 import { bootstrap, claims, cluster, expectHealthy, memberNames, scenario, type Stage } from "./testing/etcd-stage.ts";
 import { simulatedGateway } from "./testing/simulated-gateway.ts";

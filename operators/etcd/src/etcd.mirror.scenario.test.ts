@@ -2,7 +2,7 @@
 import { Deployment, Pod, Secret } from "setpoint/kinds";
 import { conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { EtcdMirror } from "./mirror/etcd-mirror.ts";
 import { type MirrorRecord, recordKeyOf } from "./mirror/mirror-record.ts";
 import { cluster, setUp, type Stage } from "./testing/etcd-stage.ts";

@@ -2,7 +2,7 @@
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import { type EtcdWriter, conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { clusterOfFirstRelease, placeFirstRelease } from "./testing/first-release.ts";
 import { expectHealthy, expectNothingLost, scenario, type Stage, startWriter, podUids } from "./testing/etcd-stage.ts";
 

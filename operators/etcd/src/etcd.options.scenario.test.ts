@@ -3,7 +3,7 @@ import { minutes } from "setpoint";
 import { Pod } from "setpoint/kinds";
 import { conditionOf, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import {
   bootstrap,
   claims,

@@ -4,9 +4,9 @@ import { minutes, seconds } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { conditionOf, EtcdModel, simulate, type World } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
-import type { EtcdPlan } from "./etcd-plans.ts";
+import type { EtcdPlan } from "./kind/etcd-plans.ts";
 import {
   bootstrap,
   claims,

@@ -3,7 +3,7 @@ import { CustomResourceDefinition, PersistentVolumeClaim, Pod } from "setpoint/k
 import type { World } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import {
   bootstrap,
   claims,

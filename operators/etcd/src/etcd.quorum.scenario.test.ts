@@ -6,8 +6,8 @@ import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { conditionOf, type MemberRecord } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
-import { approvalAnnotation } from "./quorum-recovery.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
+import { approvalAnnotation } from "./kind/quorum-recovery.ts";
 import {
   bootstrap,
   claims,

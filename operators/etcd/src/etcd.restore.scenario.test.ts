@@ -4,7 +4,7 @@ import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { minutes } from "setpoint";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
 import { claims, cluster, podUids } from "./testing/etcd-stage.ts";
 import { vault } from "./testing/store-vault.ts";

@@ -4,7 +4,7 @@
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget } from "setpoint/kinds";
 import { seconds } from "setpoint";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import {
   bootstrap,
   claims,

@@ -6,7 +6,7 @@ import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
 import type { World } from "setpoint/testing";
 import { minutes } from "setpoint";
 import { describe, expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import {
   bootstrap,
   claims,

@@ -5,7 +5,7 @@ import { Pod } from "setpoint/kinds";
 import { minutes, seconds } from "setpoint";
 import { conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import {
   bootstrap,
   claims,

@@ -5,7 +5,7 @@
 import { minutes } from "setpoint";
 import { specLaws } from "setpoint/testing";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { etcdSetting } from "./testing/etcd-setting.ts";
 
 const atCreation = "for members that start from then on; the README says so";

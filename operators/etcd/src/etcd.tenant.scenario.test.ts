@@ -6,7 +6,7 @@ import { Pod, Service } from "setpoint/kinds";
 import { conditionOf, type World } from "setpoint/testing";
 import { minutes } from "setpoint";
 import { describe, expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { bootstrap, claims, cluster, expectHealthy, setUp } from "./testing/etcd-stage.ts";
 
 type Spec = Partial<EtcdCluster["spec"]>;

@@ -7,7 +7,7 @@ import { minutes } from "setpoint";
 import { Event, Pod, Secret } from "setpoint/kinds";
 import type { World } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import {
   bootstrap,
   claims,

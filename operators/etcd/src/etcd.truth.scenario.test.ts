@@ -5,7 +5,7 @@ import { ClusterRole, Event, PersistentVolumeClaim } from "setpoint/kinds";
 import { conditionOf, simulate, EtcdModel, type World } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
 import { bootstrap, claims, memberNames, setUp } from "./testing/etcd-stage.ts";
 import { simulatedGateway } from "./testing/simulated-gateway.ts";

@@ -2,7 +2,7 @@
 import { Pod } from "setpoint/kinds";
 import { minutes } from "setpoint";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import {
   bootstrap,
   claims,

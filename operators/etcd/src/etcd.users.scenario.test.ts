@@ -7,7 +7,7 @@ import { type KubeObject, minutes, seconds } from "setpoint";
 import { Event, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import { conditionOf, EtcdModel, explore, type Fault, happens, replaySchedule, story } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import * as bindings from "./testing/etcd-binding-worlds.ts";
 import { bootstrap, expectHealthy, scenario, type Stage } from "./testing/etcd-stage.ts";
 

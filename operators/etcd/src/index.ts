@@ -1,5 +1,5 @@
 /** Operates etcd clusters; see the README beside this package. */
-export { EtcdCluster } from "./etcd-cluster.ts";
+export { EtcdCluster } from "./kind/etcd-cluster.ts";
 export { etcdOperator } from "./etcd-operator.ts";
 export type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "./gateway/etcd-gateway.ts";
 export { EtcdMirror } from "./mirror/etcd-mirror.ts";

@@ -26,12 +26,12 @@ async function runBindings(): Promise<number> {
  * keep the process alive.
  */
 async function runTransfer(): Promise<never> {
-  const { runEtcdAgent } = await import("./backup/run-etcd-agent.ts");
+  const { runEtcdAgent } = await import("./engine/run-etcd-agent.ts");
   process.exit(await runEtcdAgent());
 }
 
 async function runCopy(command: string, [first = "", second = ""]: readonly string[]): Promise<number> {
-  const { runCopyAside, runRemoveCopies } = await import("./backup/survivor-copy.ts");
+  const { runCopyAside, runRemoveCopies } = await import("./engine/survivor-copy.ts");
   return command === copyAsideCommand
     ? runCopyAside({ source: first, target: second }, terminationLog)
     : runRemoveCopies(first, terminationLog);

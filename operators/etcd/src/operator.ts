@@ -4,8 +4,8 @@
  */
 import { etcdOperator } from "./etcd-operator.ts";
 import { httpGateway } from "./gateway/http-gateway.ts";
-import { plansOf } from "./etcd-plans.ts";
-import { pinnedImages } from "./related-images.ts";
+import { plansOf } from "./kind/etcd-plans.ts";
+import { pinnedImages } from "./kind/related-images.ts";
 
 /**
  * Repositories of images that EtcdClusters may name, separated by commas; the first replaces one that is

@@ -5,7 +5,7 @@ import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { EtcdModel, EtcdWriter, seededRandom, simulate, type World } from "setpoint/testing";
 import { minutes, type ReconcileContext, seconds } from "setpoint";
 import { expect, test } from "vitest";
-import { EtcdCluster } from "./etcd-cluster.ts";
+import { EtcdCluster } from "./kind/etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
 import { simulatedGateway } from "./testing/simulated-gateway.ts";
 

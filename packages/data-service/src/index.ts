@@ -89,6 +89,12 @@ export { changeFencing } from "./fencing/fence-operation.ts";
 export type { FencingSpec, FencingStatus } from "./fencing/fencing-fields.ts";
 export { fencingSpec, fencingStatus } from "./fencing/fencing-fields.ts";
 
+// what is remembered of members
+export type { DiskHealth, DiskSamples, WriteBucket } from "./members/disks.ts";
+export { diskHealth, diskSampleMs, isDiskSampleDue, noDiskSamples, noteDiskSample } from "./members/disks.ts";
+export type { Silence } from "./members/silence.ts";
+export { noSilence, noteSilence } from "./members/silence.ts";
+
 // acceptance tests
 export type { EngineAcceptance, SpecChange } from "./acceptance/engine-acceptance.ts";
 export type { AcceptanceCheckName } from "./kinds/acceptance-check-names.ts";

@@ -66,7 +66,7 @@ export const promiseMutants: readonly PromiseMutant[] = [
   {
     id: "restore-deletes-first",
     bug: "a restore in place deletes the present volumes instead of setting them aside",
-    file: `${etcd}/controller/restore-actions.ts`,
+    file: `${etcd}/act/restore-actions.ts`,
     edits: [
       [
         "for (const volume of restore.current) await annotate(volume, annotations, context);",
@@ -114,20 +114,20 @@ export const promiseMutants: readonly PromiseMutant[] = [
   {
     id: "recovery-from-the-shortest-log",
     bug: "a lost quorum goes on from the survivor that has the least",
-    file: `${etcd}/controller/quorum-loss.ts`,
+    file: `${etcd}/plan/quorum-loss.ts`,
     edits: [
       [
         "const index = (b.position?.raftIndex ?? 0) - (a.position?.raftIndex ?? 0);",
         "const index = (a.position?.raftIndex ?? 0) - (b.position?.raftIndex ?? 0);",
       ],
     ],
-    test: `${etcd}/controller/plan-quorum.test.ts`,
+    test: `${etcd}/plan/plan-quorum.test.ts`,
     named: "the one that the status named has less",
   },
   {
     id: "recovery-by-name",
     bug: "a lost quorum goes on from the first survivor by name",
-    file: `${etcd}/controller/quorum-loss.ts`,
+    file: `${etcd}/plan/quorum-loss.ts`,
     edits: [
       [
         "survivors: survivors.toSorted(byProgress)",
@@ -140,7 +140,7 @@ export const promiseMutants: readonly PromiseMutant[] = [
   {
     id: "fenced-member-healed",
     bug: "a member that a user keeps stopped is started again like one whose pod was lost",
-    file: `${etcd}/controller/plan.ts`,
+    file: `${etcd}/plan/plan-healing.ts`,
     edits: [
       [
         "if (member.listed === undefined || isHealthy(member) || isFenced(seen, member)) continue;",
@@ -153,9 +153,9 @@ export const promiseMutants: readonly PromiseMutant[] = [
   {
     id: "fenced-quorum-recovered",
     bug: "a majority that a user fenced counts as lost, and the cluster goes on from one survivor",
-    file: `${etcd}/controller/quorum-loss.ts`,
+    file: `${etcd}/plan/quorum-loss.ts`,
     edits: [["if (voters.some(({ name }) => seen.fencing.fenced.includes(name))) return undefined;", ""]],
-    test: `${etcd}/controller/plan-fencing.test.ts`,
+    test: `${etcd}/plan/plan-fencing.test.ts`,
     named: "not lost for good with a fenced member",
   },
   {

@@ -1,7 +1,7 @@
 /** One etcd of a mirror, by its JSON gateway. */
 import { isTransferError } from "@setpoint/data-service/agent";
-import { EtcdConnection, type Json, readCredentials } from "../backup/etcd-connection.ts";
-import { linesOf } from "../backup/snapshot-stream.ts";
+import { EtcdConnection, type Json, readCredentials } from "../engine/etcd-connection.ts";
+import { linesOf } from "../engine/snapshot-stream.ts";
 import {
   CompactedError,
   type GuardedChanges,

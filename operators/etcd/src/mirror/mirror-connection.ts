@@ -1,8 +1,8 @@
 /** What a mirror's pod connects to, or what is missing for it; pure. */
 import type { ConsentProblem } from "@setpoint/data-service";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { externalEtcd } from "../backup/external-etcd.ts";
-import { clientPort } from "../member-names.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
+import { externalEtcd } from "../engine/external-etcd.ts";
+import { clientPort } from "../kind/member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
 import { withTlsMode } from "../resources/tls.ts";
 import type { EtcdMirror } from "./etcd-mirror.ts";

@@ -13,8 +13,8 @@ import {
   watching,
 } from "setpoint";
 import { Deployment, Pod } from "setpoint/kinds";
-import { ClusterAccess } from "../cluster-access.ts";
-import { EtcdCluster } from "../etcd-cluster.ts";
+import { ClusterAccess } from "../access/cluster-access.ts";
+import { EtcdCluster } from "../kind/etcd-cluster.ts";
 import type { EtcdGateway } from "../gateway/etcd-gateway.ts";
 import { EtcdMirror } from "./etcd-mirror.ts";
 import { mirrorConnection, type Missing, type NamedClusters } from "./mirror-connection.ts";

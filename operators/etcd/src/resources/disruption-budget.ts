@@ -1,6 +1,6 @@
 import { PodDisruptionBudget } from "setpoint/kinds";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { labels } from "../member-names.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
+import { labels } from "../kind/member-names.ts";
 
 /** Lets a drain take one member at a time. A single member may be taken: it comes back on its volume. */
 export function memberBudget({ metadata: { name = "", namespace = "" }, spec }: EtcdCluster): PodDisruptionBudget {

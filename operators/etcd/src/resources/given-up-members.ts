@@ -1,17 +1,12 @@
 /** What marks members that a recovery of the quorum has given up, and the one that goes on alone. */
-import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { labels } from "../member-names.ts";
+import type { Pod } from "setpoint/kinds";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
 
 const forceFlag = "--force-new-cluster";
 
 /** Marks everything of one recovery. */
 export function recoveryToken({ status }: EtcdCluster): string {
   return status?.quorumRecovery?.approval ?? "";
-}
-
-export function isGivenUpVolume(volume: PersistentVolumeClaim | undefined): boolean {
-  return volume?.metadata.labels?.[labels.givenUp] !== undefined;
 }
 
 /** Whether the pod makes its member the only one of its cluster. */

@@ -1,6 +1,6 @@
 import type { Pod } from "setpoint/kinds";
 import { expect, test } from "vitest";
-import { cluster } from "../controller/situation.fixture.ts";
+import { cluster } from "../plan/situation.fixture.ts";
 import { memberImage, podVersion, versionAnnotation } from "./member-image.ts";
 
 const digest = `mirror.example.com:5000/etcd@sha256:${"ab".repeat(32)}`;

@@ -1,8 +1,8 @@
 /** The image of a member, and the version that a pod's image has. */
 import type { Pod } from "setpoint/kinds";
-import { defaultRepository, type EtcdCluster } from "../etcd-cluster.ts";
-import { labels } from "../member-names.ts";
-import type { PinnedImages } from "../related-images.ts";
+import { defaultRepository, type EtcdCluster } from "../kind/etcd-cluster.ts";
+import { labels } from "../kind/member-names.ts";
+import type { PinnedImages } from "../kind/related-images.ts";
 
 /** A pinned image counts for clusters that name no repository of their own. */
 export function memberImage({ spec }: EtcdCluster, version: string, pinned: PinnedImages): string {

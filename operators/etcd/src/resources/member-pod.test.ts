@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cluster } from "../controller/situation.fixture.ts";
+import { cluster } from "../plan/situation.fixture.ts";
 import { memberPod } from "./member-pod.ts";
 
 function addressesOf(hasLoopback: boolean): readonly string[] {

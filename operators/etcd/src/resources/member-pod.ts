@@ -1,7 +1,7 @@
 import { Pod } from "setpoint/kinds";
-import { optionsIn } from "../allowed-options.ts";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import type { PinnedImages } from "../related-images.ts";
+import { optionsIn } from "../kind/allowed-options.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
+import type { PinnedImages } from "../kind/related-images.ts";
 import { memberImage, versionAnnotation } from "./member-image.ts";
 import { templateHash } from "./member-template.ts";
 import { defaultsBeside } from "./option-defaults.ts";
@@ -15,7 +15,7 @@ import {
   peerUrl,
   schemeOf,
   volumeName,
-} from "../member-names.ts";
+} from "../kind/member-names.ts";
 import { speaksTls, tlsArguments, tlsMounts, tlsVariables, tlsVolumes } from "./tls.ts";
 
 const dataPath = "/var/lib/etcd";

@@ -4,9 +4,9 @@
  * pods that an earlier release made, and get the new form with the next restart that they need anyway.
  */
 import type { Pod } from "setpoint/kinds";
-import type { EtcdCluster } from "../etcd-cluster.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { tunedOptions } from "./tuned-options.ts";
-import { labels, shortHash } from "../member-names.ts";
+import { labels, shortHash } from "../kind/member-names.ts";
 import { hasSettings } from "./pod-settings.ts";
 
 /**

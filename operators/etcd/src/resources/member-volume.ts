@@ -1,6 +1,6 @@
 import { PersistentVolumeClaim } from "setpoint/kinds";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { labels, schemeOf, volumeName } from "../member-names.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
+import { labels, schemeOf, volumeName } from "../kind/member-names.ts";
 
 function marked({ spec }: EtcdCluster): Readonly<Record<string, string>> {
   return spec.deletionPolicy === "Retain" ? { [labels.deletionPolicy]: "Retain" } : {};

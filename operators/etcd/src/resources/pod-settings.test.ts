@@ -1,6 +1,6 @@
 import type { Pod } from "setpoint/kinds";
 import { expect, test } from "vitest";
-import { cluster } from "../controller/situation.fixture.ts";
+import { cluster } from "../plan/situation.fixture.ts";
 import { memberPod } from "./member-pod.ts";
 import { hasSettings } from "./pod-settings.ts";
 

@@ -1,8 +1,8 @@
 /** Whether a pod has what a spec sets for members, by the pod's own fields; pure. */
 import { isDeepStrictEqual } from "node:util";
 import { compareQuantities, parseQuantity, type Pod } from "setpoint/kinds";
-import { allowedOptions, allowedVariables, optionIdentity } from "../allowed-options.ts";
-import type { EtcdCluster } from "../etcd-cluster.ts";
+import { allowedOptions, allowedVariables, optionIdentity } from "../kind/allowed-options.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { optionDefaults } from "./option-defaults.ts";
 import { tunedOptions } from "./tuned-options.ts";
 

@@ -4,8 +4,8 @@
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import { type ReconcileContext, rule } from "setpoint";
 import { admissionPolicy, type AdmissionPolicy } from "setpoint/webhooks";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { labels } from "../member-names.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
+import { labels } from "../kind/member-names.ts";
 
 const retain = "Retain";
 

@@ -1,8 +1,8 @@
 /** The Secret with the login of etcd's root, which the operator uses. */
 import { Secret } from "setpoint/kinds";
-import { type EtcdCluster } from "../etcd-cluster.ts";
+import { type EtcdCluster } from "../kind/etcd-cluster.ts";
 import type { EtcdLogin } from "../gateway/etcd-gateway.ts";
-import { labels } from "../member-names.ts";
+import { labels } from "../kind/member-names.ts";
 import { placeOf } from "./tls.ts";
 
 /** etcd's own name of the user that may do everything. */

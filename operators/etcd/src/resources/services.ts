@@ -1,7 +1,7 @@
 /** The two Services of a cluster: names for the members, and one address for clients. */
 import { Service } from "setpoint/kinds";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { clientPort, labels, peerPort } from "../member-names.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
+import { clientPort, labels, peerPort } from "../kind/member-names.ts";
 
 export function clientServiceName(cluster: string): string {
   return `${cluster}-client`;

@@ -2,8 +2,8 @@
 import { type CertificatePlace, type CertificateSubject, certificateTimes } from "@setpoint/data-service";
 import { parseDuration } from "setpoint";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { labels } from "../member-names.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
+import { labels } from "../kind/member-names.ts";
 import { clientServiceName } from "./services.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Options of etcd that the operator has measured; pure. */
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { heartbeatMsDefault } from "../tuning.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
+import { heartbeatMsDefault } from "../kind/tuning.ts";
 
 const heartbeat = "heartbeat-interval";
 const election = "election-timeout";

@@ -16,7 +16,7 @@ import {
   story,
   unsettled,
 } from "setpoint/testing";
-import { EtcdCluster } from "../etcd-cluster.ts";
+import { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
 import { simulatedGateway } from "./simulated-gateway.ts";
 import { oldLoginsAreDropped, publishedLoginsWork } from "./working-logins.ts";

@@ -18,7 +18,7 @@ import {
   type World,
 } from "setpoint/testing";
 import { minutes, type Stored } from "setpoint";
-import { EtcdCluster } from "../etcd-cluster.ts";
+import { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
 import { fencingLaws } from "./fencing-laws.ts";
 import { simulatedGateway } from "./simulated-gateway.ts";

@@ -17,7 +17,7 @@ import {
   story,
 } from "setpoint/testing";
 import { minutes } from "setpoint";
-import { EtcdCluster } from "../etcd-cluster.ts";
+import { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
 import { EtcdMirror } from "../mirror/etcd-mirror.ts";
 import { isLostForGood, mirrorLaws } from "./mirror-laws.ts";

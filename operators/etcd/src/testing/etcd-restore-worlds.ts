@@ -12,7 +12,7 @@ import {
   story,
   TransferModel,
 } from "setpoint/testing";
-import { EtcdCluster } from "../etcd-cluster.ts";
+import { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
 import { vault } from "./store-vault.ts";
 import { simulatedGateway } from "./simulated-gateway.ts";

@@ -11,7 +11,7 @@ import {
   type World,
 } from "setpoint/testing";
 import { expect } from "vitest";
-import { EtcdCluster } from "../etcd-cluster.ts";
+import { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
 import { simulatedGateway } from "./simulated-gateway.ts";
 

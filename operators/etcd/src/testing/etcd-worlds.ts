@@ -1,7 +1,7 @@
 /** What is explored of this operator, in every world. Only tests and `npm run explore` import this. */
 import { happens, type LawOptions, patch, remove, type StoryInit, story } from "setpoint/testing";
 import { Pod } from "setpoint/kinds";
-import { EtcdCluster } from "../etcd-cluster.ts";
+import { EtcdCluster } from "../kind/etcd-cluster.ts";
 
 export { etcdSetting as subject } from "./etcd-setting.ts";
 

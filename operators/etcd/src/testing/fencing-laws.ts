@@ -2,8 +2,8 @@
 import type { Stored } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { EtcdMember, EtcdModel, Hop, Oracle, WorldView } from "setpoint/testing";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { EtcdCluster as Clusters } from "../etcd-cluster.ts";
+import type { EtcdCluster } from "../kind/etcd-cluster.ts";
+import { EtcdCluster as Clusters } from "../kind/etcd-cluster.ts";
 
 /** The model of etcd must be that of the same run. */
 export function fencingLaws(etcd: EtcdModel): readonly Oracle[] {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import type { KubeObject } from "setpoint";
 import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
 import type { EtcdModel, World } from "setpoint/testing";
-import { EtcdCluster } from "../etcd-cluster.ts";
+import { EtcdCluster } from "../kind/etcd-cluster.ts";
 
 const file = new URL("objects-of-first-release.json", import.meta.url);
 const uidPlaceholder = "CLUSTER_UID";

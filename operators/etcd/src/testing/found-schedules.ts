@@ -35,8 +35,9 @@ const told = "POST default/events/orders.*";
 const status = "PATCH default/etcdclusters/orders/status";
 
 /** Where the fixes are. */
-const actions = "operators/etcd/src/controller/actions.ts";
-const seen = "operators/etcd/src/controller/seen.ts";
+const actions = "operators/etcd/src/act/actions.ts";
+const checks = "operators/etcd/src/act/checks.ts";
+const seen = "operators/etcd/src/seen/seen.ts";
 const injector = "packages/testing/src/faults/world-fault-injector.ts";
 const runSchedule = "packages/testing/src/explore/run-schedule.ts";
 const quorumGroup = "packages/testing/src/etcd/quorum-group.ts";
@@ -51,7 +52,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
       { kind: "C5", at: event("pods", 21), forMs: 20_000 },
       { kind: "B5", at: write(upgraded, 3), status: 500, times: 3 },
     ],
-    without: [{ file: actions, from: "fresh(Pod, name, cluster.metadata.namespace),", to: "member.pod," }],
+    without: [{ file: checks, from: "fresh(Pod, name, cluster.metadata.namespace),", to: "member.pod," }],
   },
   {
     name: "an upgrade that a busy server has put off is decided again: another member may be down meanwhile",
@@ -88,8 +89,8 @@ export const foundSchedules: readonly FoundSchedule[] = [
       { kind: "E9", at: write(status, 16), rank: 0, backMs: 120_000 },
     ],
     without: [
-      { file: actions, from: 'if (podState(pod) !== "running") return `the pod of ${name} is stopping`;', to: "" },
-      { file: actions, from: "status === undefined ? `${name} does not answer any more` : undefined", to: "undefined" },
+      { file: checks, from: 'if (podState(pod) !== "running") return `the pod of ${name} is stopping`;', to: "" },
+      { file: checks, from: "status === undefined ? `${name} does not answer any more` : undefined", to: "undefined" },
     ],
   },
   {
@@ -100,7 +101,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
       { kind: "E1", at: write(told, 3), child: pod(17) },
       { kind: "D3", at: write(told, 3), forMs: 5000 },
     ],
-    without: [{ file: actions, from: "tookMs > answersMsMax", to: "tookMs > Infinity" }],
+    without: [{ file: checks, from: "tookMs > answersMsMax", to: "tookMs > Infinity" }],
   },
   {
     name: "who deletes a pod in the same moment in which another one is upgraded is no fault of the operator",
@@ -147,7 +148,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
     ],
     without: [
       {
-        file: "operators/etcd/src/controller/observe.ts",
+        file: "operators/etcd/src/observe/observe.ts",
         from: "failedForMs: troubledMs",
         to: 'failedForMs: Math.abs(context.host.clock.now() - Date.parse(member.pod?.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt ?? ""))',
       },

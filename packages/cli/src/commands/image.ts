@@ -6,7 +6,7 @@ import { imageCacheFolder } from "../cluster/cluster.ts";
 import { type Command, type Output, refuseMore, untilSignal, usageError } from "../command.ts";
 import { catalogueFile, readImageCatalogue } from "../image/catalogue-file.ts";
 import { parseImage } from "../image/image-name.ts";
-import { knownImages } from "../image/known-images.ts";
+import { knownImages } from "../release/known-images.ts";
 import { releaseOperators } from "../release/release-operators.ts";
 import { withSlowStep } from "../slow-steps.ts";
 

@@ -10,7 +10,7 @@ import { prepareFolder } from "../cluster/prepare-folder.ts";
 import { hasStore, serveReads } from "../cluster/serve-reads.ts";
 import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
 import { catalogueFile, readImageCatalogue } from "../image/catalogue-file.ts";
-import { knownImages } from "../image/known-images.ts";
+import { knownImages } from "../release/known-images.ts";
 import { writeText } from "../write-text.ts";
 
 const nodesMax = 10;

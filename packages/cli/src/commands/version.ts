@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Command } from "../command.ts";
+import { ownVersion } from "../own-version.ts";
 
 /** `setpoint version`: what a report of a fault should say. */
 export const version: Command = {
@@ -13,11 +13,3 @@ export const version: Command = {
     return 0;
   },
 };
-
-/** The version in this package's manifest. */
-export function ownVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-    readonly version: string;
-  };
-  return manifest.version;
-}

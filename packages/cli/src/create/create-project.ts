@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { SetpointError } from "@setpoint/apimachinery";
 import type { OperatorWords } from "./operator-words.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
-import { ownVersion } from "../commands/version.ts";
+import { ownVersion } from "../own-version.ts";
 import { writeTexts } from "../write-text.ts";
 import { ownOrigin, ownSpecifier } from "./own-package.ts";
 import { scaffoldFiles } from "./scaffold-files.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isJsonObject } from "@setpoint/apimachinery";
-import { ownVersion } from "../commands/version.ts";
+import { ownVersion } from "../own-version.ts";
 
 /**
  * Where this command runs from: the npm package `setpoint`, or the sources of a checkout of the repository.

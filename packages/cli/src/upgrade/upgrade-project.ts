@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 import { usageError } from "../command.ts";
-import { ownVersion } from "../commands/version.ts";
+import { ownVersion } from "../own-version.ts";
 import { parseOperatorName } from "../create/operator-words.ts";
 import { ownOrigin, ownSpecifier } from "../create/own-package.ts";
 import { scaffoldFiles } from "../create/scaffold-files.ts";

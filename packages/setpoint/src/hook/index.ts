@@ -8,8 +8,8 @@ export type { HookControllerOptions } from "./hook-controller.ts";
 export { hookController } from "./hook-controller.ts";
 export type { HookCaller, HttpHookOptions } from "./hook-caller.ts";
 export { httpHook } from "./hook-caller.ts";
-export type { CompositeControllerOptions, KindFinder } from "./composite-controller.ts";
-export { readCompositeController } from "./composite-controller.ts";
+export type { CompositeControllerOptions, KindFinder } from "../declared/composite-controller.ts";
+export { readCompositeController } from "../declared/composite-controller.ts";
 
 // programs as engines
 export type { EngineControllerOptions } from "../engine/engine-controller.ts";
@@ -20,8 +20,8 @@ export type { SystemProgramsOptions } from "../engine/system-programs.ts";
 export { systemPrograms } from "../engine/system-programs.ts";
 
 // an operator without code
-export type { DeclaredOperatorOptions } from "../engine/read-operator.ts";
-export { readOperator } from "../engine/read-operator.ts";
+export type { DeclaredOperatorOptions } from "../declared/read-operator.ts";
+export { readOperator } from "../declared/read-operator.ts";
 
 // serving hooks
 export type { HookServer, ServeHooksOptions } from "./serve-hooks.ts";

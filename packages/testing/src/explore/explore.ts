@@ -7,7 +7,7 @@ import type { Fault } from "../faults/fault.ts";
 import { allOracles } from "../oracles/all-oracles.ts";
 import type { BrokenRule, Oracle, Reference } from "../oracles/oracle.ts";
 import type { KindCoverage } from "./coverage.ts";
-import { chancePaths } from "./end-state.ts";
+import { chancePaths } from "../oracles/end-state.ts";
 import { faultMenu, type MenuOptions, placedKinds } from "./fault-menu.ts";
 import { type RunReport, runSchedule, type Schedule } from "./run-schedule.ts";
 import { cellOf, interleaved, swarmOf, takingTurns } from "./schedule-plan.ts";

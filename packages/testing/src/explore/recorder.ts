@@ -9,7 +9,7 @@ import type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "../or
 import type { WorldModel } from "../program-model.ts";
 import { prefixOf } from "../storage-prefix.ts";
 import type { ObjectName } from "../world.ts";
-import { childKindsOf } from "./child-kinds.ts";
+import { childKindsOf } from "../faults/child-kinds.ts";
 
 /** What a recorder looks at, when the world is there. */
 export interface RecordedWorld {

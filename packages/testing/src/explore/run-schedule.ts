@@ -16,8 +16,8 @@ import type { BrokenRule, Ending, Oracle, Reference } from "../oracles/oracle.ts
 import { simulateWatched } from "../simulate.ts";
 import { lineOf } from "../trace.ts";
 import { prefixOf } from "../storage-prefix.ts";
-import { childKindsOf, isChild, managersOf, readKindsOf } from "./child-kinds.ts";
-import { endState, hashOf } from "./end-state.ts";
+import { childKindsOf, isChild, managersOf, readKindsOf } from "../faults/child-kinds.ts";
+import { endState, hashOf } from "../oracles/end-state.ts";
 import { Recorder } from "./recorder.ts";
 import { describeStep, play, settingOf, type Story, type Subject } from "./story.ts";
 

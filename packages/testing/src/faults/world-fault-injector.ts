@@ -9,7 +9,7 @@ import type { Client, KindRef, Stored } from "@setpoint/client";
 import { type Host, microTimestamp, sleep } from "@setpoint/host";
 import { type ControllerDefinition, storeKey } from "@setpoint/runtime";
 import { prefixOf } from "../storage-prefix.ts";
-import { childKindsOf, isChild, managersOf } from "../explore/child-kinds.ts";
+import { childKindsOf, isChild, managersOf } from "./child-kinds.ts";
 import type { NodeModel } from "../node-model.ts";
 import type { WorldModel } from "../program-model.ts";
 import type { SimulatedOperator } from "../simulated-operator.ts";

@@ -7,7 +7,7 @@ import type { KindRef } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import type { StructuralSchema } from "@setpoint/schema";
-import { chancePaths, differences, type EndState, endState } from "../explore/end-state.ts";
+import { chancePaths, differences, type EndState, endState } from "../oracles/end-state.ts";
 import { type SpecOperation, specFields, specOperations } from "../explore/spec-operations.ts";
 import { settingOf, type Subject } from "../explore/story.ts";
 import { FaultBoard } from "../faults/fault-board.ts";

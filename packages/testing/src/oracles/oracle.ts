@@ -6,7 +6,7 @@ import type { ControllerDefinition } from "@setpoint/runtime";
 import type { Fault } from "../faults/fault.ts";
 import type { Hop } from "../onlooker.ts";
 import type { WorldModel } from "../program-model.ts";
-import type { EndState } from "../explore/end-state.ts";
+import type { EndState } from "./end-state.ts";
 import type { ObjectName } from "../world.ts";
 
 /** A world as an oracle sees it: everything that is stored, without a request. */

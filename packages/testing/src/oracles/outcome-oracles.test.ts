@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Fault } from "../faults/fault.ts";
 import { type BeyondRepair, idleProgram, type ProgramModel } from "../program-model.ts";
 import type { Ending, RunEnd, WorldView } from "./oracle.ts";
-import { endState } from "../explore/end-state.ts";
+import { endState } from "./end-state.ts";
 import { converges, sameEnd, sameOutside } from "./outcome-oracles.ts";
 
 const at = { by: "things", write: "POST default/pods/a-*", nth: 1 } as const;

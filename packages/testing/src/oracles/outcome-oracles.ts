@@ -1,5 +1,5 @@
 /** Rules about how a run ends. */
-import { differences, type EndState, insideOf, outsideOf } from "../explore/end-state.ts";
+import { differences, type EndState, insideOf, outsideOf } from "./end-state.ts";
 import type { Fault } from "../faults/fault.ts";
 import type { WorldModel } from "../program-model.ts";
 import type { Oracle, RunEnd } from "./oracle.ts";

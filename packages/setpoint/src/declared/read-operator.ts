@@ -4,11 +4,11 @@
 import { isJsonObject, SetpointError, type JsonObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { ControllerDefinition } from "@setpoint/runtime";
-import { errCompositeController, readCompositeController } from "../hook/composite-controller.ts";
-import type { CompositeControllerOptions } from "../hook/composite-controller.ts";
+import { errCompositeController, readCompositeController } from "./composite-controller.ts";
+import type { CompositeControllerOptions } from "./composite-controller.ts";
 import { defineOperator, type Operator } from "../operator.ts";
 import { DeclaredKinds } from "./declared-kinds.ts";
-import { engineHealth } from "./engine-conditions.ts";
+import { engineHealth } from "../engine/engine-conditions.ts";
 
 /** What `readOperator` needs besides the documents. */
 export interface DeclaredOperatorOptions extends Omit<CompositeControllerOptions, "mapper"> {

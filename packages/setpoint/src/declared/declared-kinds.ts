@@ -5,7 +5,7 @@
 import * as builtin from "@setpoint/api";
 import { isJsonObject, SetpointError, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
-import { errCompositeController, type KindFinder } from "../hook/composite-controller.ts";
+import { errCompositeController, type KindFinder } from "./composite-controller.ts";
 
 /** A kind of a definition, which is installed with the operator. */
 interface DefinedKind extends KindRef {

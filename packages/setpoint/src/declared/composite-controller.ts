@@ -8,9 +8,9 @@ import type { ChildUpdate, ControllerDefinition } from "@setpoint/runtime";
 import { engineController } from "../engine/engine-controller.ts";
 import type { Programs } from "../engine/programs.ts";
 import { readEngineRun } from "../engine/read-engine-run.ts";
-import { millisecondsOf } from "./duration.ts";
-import type { HookCaller } from "./hook-caller.ts";
-import { hookController } from "./hook-controller.ts";
+import { millisecondsOf } from "../hook/duration.ts";
+import type { HookCaller } from "../hook/hook-caller.ts";
+import { hookController } from "../hook/hook-controller.ts";
 
 /** A declared controller that cannot be used. */
 export const errCompositeController = "ERR_COMPOSITE_CONTROLLER";

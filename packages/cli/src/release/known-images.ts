@@ -4,7 +4,7 @@
  */
 import { debianCatalogue, type ImageSource, LoadedImages } from "@setpoint/process-node";
 import { imageCacheFolder } from "../cluster/cluster.ts";
-import { releaseOperators } from "../release/release-operators.ts";
+import { releaseOperators } from "./release-operators.ts";
 
 export interface KnownImage {
   readonly name: string;

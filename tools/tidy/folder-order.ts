@@ -28,7 +28,12 @@ const orders: Readonly<Record<string, readonly string[]>> = {
   ],
   "packages/data-service": [
     ...["kinds", "engine", "storage", "format", "agent", "tls", "versions", "plans", "transfer"],
-    ...["backup", "plan", "restore", "data-claim", "drill", "binding", "operations", "fencing", "acceptance"],
+    ...["backup", "plan", "restore", "data-claim", "drill", "binding", "operations", "fencing"],
+    ...["members", "acceptance"],
+  ],
+  "operators/etcd": [
+    ...["gateway", "kind", "resources", "access", "seen", "observe", "plan", "status", "act"],
+    ...["engine", "mirror"],
   ],
   "packages/process-node": [
     ...["host", "cluster", "images", "volumes", "network", "sandbox", "pod"],
@@ -53,7 +58,9 @@ export function orderProblems(
   folder: string,
   order: readonly string[],
 ): readonly string[] {
-  const sources = files.filter(({ path, isTest }) => path.startsWith(`${folder}/src/`) && !isTest);
+  const sources = files.filter(
+    ({ path, isTest }) => path.startsWith(`${folder}/src/`) && !isTest && !path.startsWith(`${folder}/src/testing/`),
+  );
   return sources.flatMap((file) => problemsOf(file, folder, order));
 }
 

@@ -3,6 +3,8 @@ import { commentWidthProblems } from "./comment-width.ts";
 import { documentedExportProblems } from "./documented-exports.ts";
 import { engineSizeProblems } from "./engine-size.ts";
 import { orderProblems } from "./folder-order.ts";
+import { mutualFolderProblems } from "./mutual-folders.ts";
+import { operatorRoomProblems } from "./operator-rooms.ts";
 import { importCycleProblems } from "./import-cycles.ts";
 import { plainWordProblems } from "./plain-words.ts";
 import { functionLengthProblems } from "./readable-functions.ts";
@@ -19,6 +21,28 @@ test("an import of a later folder is a problem, an import of an earlier one is n
   expect(orderProblems([read, write, unlisted], "packages/p", ["storage", "read", "write"])).toEqual([
     "packages/p/src/read/read.ts: imports packages/p/src/write/write.ts, which is in a later folder (tools/tidy/folder-order.ts)",
     "packages/p/src/odd/odd.ts: its folder is not in the order of packages/p (tools/tidy/folder-order.ts)",
+  ]);
+});
+
+test.each([
+  ["seen", "plan", true],
+  ["observe", "act", true],
+  ["kind", "seen", true],
+  ["plan", "kind", false],
+  ["act", "observe", false],
+])("a file of the room %s that imports %s is a problem: %s", (room, target, isProblem) => {
+  const path = `operators/x/src/${room}/a.ts`;
+  const imports = [`operators/x/src/${target}/b.ts`];
+  expect(operatorRoomProblems([file(path, "", imports)])).toHaveLength(isProblem ? 1 : 0);
+  expect(operatorRoomProblems([{ ...file(path, "", imports), isTest: true }])).toEqual([]);
+});
+
+test("two folders that import each other are a problem, in every package", () => {
+  const read = file("packages/p/src/read/a.ts", "", ["packages/p/src/write/b.ts"]);
+  const write = file("packages/p/src/write/b.ts", "", ["packages/p/src/read/a.ts", "packages/p/src/errors.ts"]);
+  expect(mutualFolderProblems([read])).toEqual([]);
+  expect(mutualFolderProblems([read, write])).toEqual([
+    'packages/p/src/: the folders "read" and "write" import each other: packages/p/src/read/a.ts imports packages/p/src/write/b.ts, and packages/p/src/write/b.ts imports packages/p/src/read/a.ts',
   ]);
 });
 

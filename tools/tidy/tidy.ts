@@ -6,6 +6,8 @@ import { folderOrderProblems } from "./folder-order.ts";
 import { importCycleProblems } from "./import-cycles.ts";
 import { fileNameProblems, openWorkProblems } from "./file-names.ts";
 import { inheritingTableProblems } from "./inheriting-tables.ts";
+import { mutualFolderProblems } from "./mutual-folders.ts";
+import { operatorRoomProblems } from "./operator-rooms.ts";
 import { packageLevelProblems } from "./package-levels.ts";
 import { plainWordProblems } from "./plain-words.ts";
 import { functionLengthProblems } from "./readable-functions.ts";
@@ -22,6 +24,8 @@ const problems = [
   ...commentWidthProblems(texts),
   ...packageLevelProblems(sources),
   ...folderOrderProblems(sources),
+  ...operatorRoomProblems(sources),
+  ...mutualFolderProblems(sources),
   ...importCycleProblems(sources),
   ...inheritingTableProblems(sources),
   ...functionLengthProblems(sources),

@@ -28,13 +28,33 @@ export type {
   DataFolderPaths,
   EngineControl,
   ExternalSources,
-  InstanceAccess,
   InstanceState,
   Rights,
   SnapshotSource,
   UserAdministration,
   UserCredentials,
 } from "./engine/control.ts";
+
+export type { InstanceAccess } from "./engine/instance-access.ts";
+
+// abilities that an engine may have
+export type { AbilityName } from "./engine/abilities.ts";
+export { missingAbilities } from "./engine/abilities.ts";
+export type { EngineLog, LogSegmentFacts, TimelineFork } from "./engine/log.ts";
+export type { Election, EngineRoles, MemberRole } from "./engine/roles.ts";
+export { electPrimary } from "./engine/roles.ts";
+export type { EngineTarget, ReplaySettings, RestoreTarget, TargetKind } from "./engine/target.ts";
+export { targetRefusal } from "./engine/target.ts";
+export type { EngineVolumes, MemberClaim } from "./engine/volumes.ts";
+export type {
+  Archive,
+  ArchivedSegment,
+  ArchiveGap,
+  BaseBackup,
+  ComparePositions,
+  RecoverableWindow,
+} from "./archive/archive-window.ts";
+export { gapsOf, wayTo, windowOf } from "./archive/archive-window.ts";
 
 // the claim with the data, for engines whose server runs on one
 export { dataClaimStatus } from "./data-claim/data-claim-status.ts";

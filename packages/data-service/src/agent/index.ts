@@ -16,6 +16,9 @@ export type { Conceal } from "./concealment.ts";
 export { concealingLogger, folderConcealment } from "./concealment.ts";
 export type { AgentOptions } from "./run-agent.ts";
 export { runAgent } from "./run-agent.ts";
+// The archive of a log
+export type { LogArchive } from "../archive/log-archive.ts";
+export { archiveSegment, listSegments, readSegment } from "../archive/log-archive.ts";
 // Storage
 export type { BackupStorage } from "../storage/backup-storage.ts";
 export type { StoragePatience } from "../storage/opendal-storage.ts";

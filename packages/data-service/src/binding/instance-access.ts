@@ -1,7 +1,7 @@
 /** What an engine reaches an instance with, and what keeps its errors free of passwords. */
 import { Secret } from "setpoint/kinds";
 import type { ReconcileContext } from "setpoint";
-import type { InstanceAccess } from "../engine/control.ts";
+import type { InstanceAccess } from "../engine/instance-access.ts";
 
 /** Reads Pods and Secrets of one namespace from the server, for a controller that does not watch Secrets. */
 export function instanceAccess({ fresh, signal }: ReconcileContext, namespace: string | undefined): InstanceAccess {

@@ -5,6 +5,11 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "setpoint";
 import type { ExternalInstance } from "../kinds/external-instance.ts";
+import type { InstanceAccess } from "./instance-access.ts";
+import type { EngineLog } from "./log.ts";
+import type { EngineRoles } from "./roles.ts";
+import type { EngineTarget } from "./target.ts";
+import type { EngineVolumes } from "./volumes.ts";
 
 /**
  * What a data service looks like from outside, whatever its engine. All of it comes from the instance's own
@@ -88,15 +93,6 @@ export interface UserAdministration<Instance extends KubeObject> {
   ): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What an engine gets to reach an instance with. */
-export interface InstanceAccess {
-  /** The data of a Secret in the instance's namespace, decoded; undefined when there is none. */
-  secret(name: string): Promise<Readonly<Record<string, Uint8Array>> | undefined>;
-  /** An object in the instance's namespace, from the server; undefined when there is none. */
-  object<T extends KubeObject>(kind: KindRef<T>, name: string): Promise<Stored<T> | undefined>;
-  readonly signal: AbortSignal;
-}
-
 /** The half of an engine that the operator calls. */
 export interface EngineControl<Instance extends KubeObject> {
   /**
@@ -121,4 +117,12 @@ export interface EngineControl<Instance extends KubeObject> {
   /** A new instance for a restore, with the given name; `spec` is merged over the spec of the original. */
   newInstance(name: string, namespace: string, spec: object): Instance;
   readonly users?: UserAdministration<Instance>;
+  /** Absent when changes cannot be archived beside backups. */
+  readonly log?: EngineLog;
+  /** Absent when a restore ends at a backup and at no other moment. */
+  readonly target?: EngineTarget;
+  /** Absent when each member has one claim, that of `dataFolder`. */
+  readonly volumes?: EngineVolumes<Instance>;
+  /** Absent when members are equal, or there is one. */
+  readonly roles?: EngineRoles<Instance>;
 }

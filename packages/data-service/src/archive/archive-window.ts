@@ -1,0 +1,150 @@
+/** What of the past can be restored: gaps of an archive, the window, and the way to a target; pure. */
+import type { LogSegmentFacts, TimelineFork } from "../engine/log.ts";
+import type { RestoreTarget } from "../engine/target.ts";
+
+/** A segment in the store. */
+export interface ArchivedSegment extends LogSegmentFacts {
+  readonly name: string;
+}
+
+/** A verified backup from which the log can be replayed. */
+export interface BaseBackup {
+  readonly name: string;
+  readonly timeline: number;
+  /** Replay starts here: the first position that the backup lacks. */
+  readonly position: string;
+  readonly takenAtMs: number;
+}
+
+/** All that the store has of an instance. */
+export interface Archive {
+  readonly bases: readonly BaseBackup[];
+  readonly segments: readonly ArchivedSegment[];
+  readonly forks: readonly TimelineFork[];
+}
+
+/** Positions of one timeline in order. */
+export type ComparePositions = (a: string, b: string) => number;
+
+/** Positions between two archived segments that no segment has. */
+export interface ArchiveGap {
+  readonly timeline: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** From a backup up to the end of the segments that follow on it without a gap. */
+export interface RecoverableWindow {
+  readonly base: BaseBackup;
+  readonly segments: readonly ArchivedSegment[];
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The first position that cannot be reached. */
+  readonly end: string;
+}
+
+/** The gaps of each timeline, between its first and its last segment. */
+export function gapsOf({ segments }: Archive, compare: ComparePositions): readonly ArchiveGap[] {
+  const timelines = [...new Set(segments.map(({ timeline }) => timeline))].toSorted((a, b) => a - b);
+  return timelines.flatMap((timeline) => {
+    const own = ofTimeline(segments, timeline, compare);
+    return own.slice(1).flatMap((segment, at) => {
+      const from = own[at]?.end ?? segment.start;
+      return compare(from, segment.start) < 0 ? [{ timeline, from, to: segment.start }] : [];
+    });
+  });
+}
+
+/** What can be reached from a backup along the history that ends with `timeline`. */
+export function windowOf(
+  base: BaseBackup,
+  timeline: number,
+  archive: Archive,
+  compare: ComparePositions,
+): RecoverableWindow | undefined {
+  const history = historyOf(timeline, archive.forks);
+  const first = history.findIndex((each) => each.timeline === base.timeline);
+  if (first === -1 || isBehindFork(base, history[first]?.until, compare)) return undefined;
+  const used: ArchivedSegment[] = [];
+  let end = base.position;
+  for (const { timeline: each, until } of history.slice(first)) {
+    for (const segment of ofTimeline(archive.segments, each, compare)) {
+      if (compare(segment.end, end) <= 0 || compare(segment.start, end) > 0) continue;
+      if (until !== undefined && compare(segment.start, until) >= 0) continue;
+      used.push(segment);
+      end = until !== undefined && compare(segment.end, until) > 0 ? until : segment.end;
+    }
+  }
+  return { base, segments: used, fromMs: base.takenAtMs, toMs: used.at(-1)?.endedAtMs ?? base.takenAtMs, end };
+}
+
+/** The backup and the segments that lead to a target, or why none do. */
+export function wayTo(
+  target: RestoreTarget | undefined,
+  archive: Archive,
+  compare: ComparePositions,
+): RecoverableWindow | { readonly refusal: string } {
+  const timeline = target?.timeline ?? newestTimeline(archive);
+  const windows = archive.bases
+    .toSorted((a, b) => b.takenAtMs - a.takenAtMs)
+    .flatMap((base) => windowOf(base, timeline, archive, compare) ?? []);
+  const found = windows.find((window) => contains(window, target, compare));
+  if (found !== undefined) return found;
+  if (windows.length === 0) return { refusal: `no verified backup belongs to the history of timeline ${timeline}` };
+  const gap = gapsOf(archive, compare)[0];
+  const reached = windows.map(({ fromMs, toMs, end }) => `${timeOf(fromMs)} to ${timeOf(toMs)} (position ${end})`);
+  const lacks = gap === undefined ? "" : `; the archive lacks ${gap.from} to ${gap.to} of timeline ${gap.timeline}`;
+  return {
+    refusal: `${target?.kind} "${target?.value}" is outside of what can be restored: ${reached.join(", ")}${lacks}`,
+  };
+}
+
+/**
+ * A mark or a transaction can be anywhere behind the backup: only the replay finds it. A time before the end
+ * of the backup is refused, because recovery would stop at a later one and not say so.
+ */
+function contains(
+  { base, fromMs, toMs, end }: RecoverableWindow,
+  target: RestoreTarget | undefined,
+  compare: ComparePositions,
+): boolean {
+  if (target === undefined) return true;
+  if (target.kind === "position") return compare(base.position, target.value) <= 0 && compare(target.value, end) <= 0;
+  if (target.kind !== "time") return true;
+  const ms = Date.parse(target.value);
+  return fromMs <= ms && ms <= toMs;
+}
+
+function isBehindFork({ position }: BaseBackup, until: string | undefined, compare: ComparePositions): boolean {
+  return until !== undefined && compare(position, until) > 0;
+}
+
+/** From the first timeline to the wanted one, each with the position at which the next one leaves it. */
+function historyOf(
+  timeline: number,
+  forks: readonly TimelineFork[],
+): readonly { readonly timeline: number; readonly until?: string }[] {
+  const fork = forks.find((each) => each.timeline === timeline);
+  if (fork === undefined) return [{ timeline }];
+  const before = historyOf(
+    fork.parent,
+    forks.filter((each) => each !== fork),
+  );
+  return [...before.slice(0, -1), { timeline: fork.parent, until: fork.at }, { timeline }];
+}
+
+function ofTimeline(
+  segments: readonly ArchivedSegment[],
+  timeline: number,
+  compare: ComparePositions,
+): readonly ArchivedSegment[] {
+  return segments.filter((each) => each.timeline === timeline).toSorted((a, b) => compare(a.start, b.start));
+}
+
+function newestTimeline({ bases, segments, forks }: Archive): number {
+  return Math.max(1, ...[...bases, ...segments, ...forks].map(({ timeline }) => timeline));
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

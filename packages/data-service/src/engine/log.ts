@@ -1,0 +1,32 @@
+/** The ability "log": an engine whose changes are in segments that can be archived one by one. */
+
+/** What a segment of the log holds, as its engine reads it. */
+export interface LogSegmentFacts {
+  /** The history that it belongs to. A promotion begins a new one; without promotions it is 1. */
+  readonly timeline: number;
+  /** The first position in it. */
+  readonly start: string;
+  /** The first position behind it: where the next segment starts. */
+  readonly end: string;
+  /** The time of its last change, in milliseconds since the epoch. */
+  readonly endedAtMs: number;
+}
+
+/** Where one history begins: at a position of another one. */
+export interface TimelineFork {
+  readonly timeline: number;
+  readonly parent: number;
+  /** The first position of the new history. What the parent has from here on does not belong to it. */
+  readonly at: string;
+}
+
+/** How an engine reads its own log. */
+export interface EngineLog {
+  /** Throws `InvalidSnapshotError` when the bytes are no whole segment of this engine. */
+  read(name: string, bytes: Uint8Array): LogSegmentFacts;
+  /**
+   * Orders two positions of one history: negative when `a` comes first. Positions of different histories have
+   * no order; the forks say which of them both share.
+   */
+  compare(a: string, b: string): number;
+}

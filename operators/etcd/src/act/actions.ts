@@ -22,7 +22,7 @@ import { nodeToAvoid } from "../plan/plan-disks.ts";
 import { endpointOf, find } from "./observed-member.ts";
 import { askAgain, whoRuns } from "./checks.ts";
 import { restoreActions } from "./restore-actions.ts";
-import { isHealthy, isLeader, joinList, podState, type SeenMember } from "../seen/seen.ts";
+import { isHealthy, isLeader, joinList, podState } from "../seen/seen.ts";
 import type { Situation } from "../plan/situation.ts";
 
 type ActionFunctions = {

@@ -18,7 +18,7 @@ export interface LogArchive {
 /**
  * Stores a segment. The same segment again succeeds: an engine repeats what it got no answer for.
  *
- * Errors: `BackupDamaged` when other bytes have the name. They stay: an instance that was restored or promoted
+ * Errors: `BackupDamaged` when other bytes have the name. They stay: an instance restored or promoted
  * by mistake must not replace the history of another one.
  */
 export async function archiveSegment(

@@ -53,6 +53,8 @@ export interface ControlPlaneOptions {
     readonly hosts: readonly string[];
     /** A connection to a pod; undefined for an address that this process reaches by itself. */
     readonly connectToPod: ConnectToPod;
+    /** Where this process reaches an address of a node. */
+    readonly hostOf: (address: string) => string;
   };
   /**
    * Why it serves reads alone, such as a full disk: writes are refused with it, and no controller runs.
@@ -211,9 +213,17 @@ async function listen(
   const authenticate = createAuthenticator({ serviceAccountTokens: tokens, authorizer });
   const { reader } = server;
   const toAgents = { ca: authority.certificate, cert: toNodes.certificate, key: toNodes.key };
-  const proxy = createNodeProxy({ reader, authorizer, authenticate, tls: toAgents });
+  const proxy = createNodeProxy({
+    reader,
+    authorizer,
+    authenticate,
+    tls: toAgents,
+    hostOf: options.podNetwork?.hostOf,
+  });
   server.addEndpoints(proxy.endpoints);
-  server.addEndpoints(resourceMetricsEndpoints({ ...host, reader, readSummary: agentStats(toAgents) }));
+  server.addEndpoints(
+    resourceMetricsEndpoints({ ...host, reader, readSummary: agentStats(toAgents, options.podNetwork?.hostOf) }),
+  );
   try {
     return await serve(new MemoryGuard(answering, host.clock), {
       host,

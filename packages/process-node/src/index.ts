@@ -20,6 +20,7 @@ export { clearFaults, injectFault, listFaults } from "./network/inject-fault.ts"
 export { inCidr } from "./network/ipv4.ts";
 export { readHolder } from "./network/namespace-holder.ts";
 export type { HolderOptions, NetworkNamespace } from "./network/namespace-holder.ts";
+export { hostAddress } from "./network/pod-addresses.ts";
 export { NamespaceSockets } from "./network/namespace-sockets.ts";
 export type { PodNetworkOptions } from "./network/node-network.ts";
 export type { NetworkFault } from "./network/pod-network.ts";

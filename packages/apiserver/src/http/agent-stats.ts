@@ -1,22 +1,26 @@
 /** Asks the agent of a node what its pods use. */
 import type { IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ReadSummary } from "../metrics/node-samples.ts";
-import { agentAddress } from "./node-address.ts";
+import { agentAddress, type AgentHost } from "./node-address.ts";
 
 /** A node with a thousand pods sends less. */
 const summaryBytesMax = 8 * 1024 * 1024;
 
 /** With the certificate as which the API server calls agents. */
-export function agentStats(tls: { readonly ca: string; readonly cert: string; readonly key: string }): ReadSummary {
-  return async (node, signal) => JSON.parse(await readAll(await ask(node, tls, signal))) as unknown;
+export function agentStats(
+  tls: { readonly ca: string; readonly cert: string; readonly key: string },
+  hostOf?: AgentHost,
+): ReadSummary {
+  return async (node, signal) => {
+    const answer = await ask({ ...agentAddress(node, hostOf), ...tls }, signal);
+    return JSON.parse(await readAll(answer)) as unknown;
+  };
 }
 
-function ask(node: UnstructuredObject, tls: object, signal: AbortSignal): Promise<IncomingMessage> {
+function ask(agent: object, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const { host, port } = agentAddress(node);
-    const request = requestHttps({ host, port, path: "/stats/summary", signal, agent: false, ...tls });
+    const request = requestHttps({ ...agent, path: "/stats/summary", signal, agent: false });
     request.once("response", resolve);
     request.once("error", reject);
     request.end();

@@ -22,8 +22,11 @@ export interface PodTarget {
   readonly needsContainer: boolean;
 }
 
+/** Where this process reaches an address of a node; absent: there. */
+export type AgentHost = (address: string) => string;
+
 /** Throws upstream's ApiError when the pod cannot be reached. */
-export function locatePod(reader: ObjectReader, target: PodTarget): PodOnNode {
+export function locatePod(reader: ObjectReader, target: PodTarget, hostOf?: AgentHost): PodOnNode {
   const { namespace, name } = target;
   const pod = reader.get("", "pods", namespace, name);
   if (pod === undefined) {
@@ -36,7 +39,7 @@ export function locatePod(reader: ObjectReader, target: PodTarget): PodOnNode {
   if (node === undefined) {
     throw new ApiError(failure(404, "NotFound", `nodes "${nodeName}" not found`, { name: nodeName, kind: "nodes" }));
   }
-  return { namespace, name, container, ...agentAddress(node) };
+  return { namespace, name, container, ...agentAddress(node, hostOf) };
 }
 
 function containerOf(pod: UnstructuredObject, asked: string): string {
@@ -60,13 +63,16 @@ function containerOf(pod: UnstructuredObject, asked: string): string {
 }
 
 /** Throws a 503 for a node whose agent has not reported where it listens. */
-export function agentAddress(node: UnstructuredObject): { readonly host: string; readonly port: number } {
+export function agentAddress(
+  node: UnstructuredObject,
+  hostOf: AgentHost = (address) => address,
+): { readonly host: string; readonly port: number } {
   const status = asRecord(node["status"]);
   const addresses: readonly JsonRecord[] = Array.isArray(status["addresses"]) ? status["addresses"].map(asRecord) : [];
   const byType = (type: string): JsonRecord | undefined => addresses.find((each) => each["type"] === type);
   const host = asText((byType("InternalIP") ?? byType("Hostname"))?.["address"]);
   const port = asRecord(asRecord(status["daemonEndpoints"])["kubeletEndpoint"])["Port"];
-  if (host !== "" && typeof port === "number") return { host, port };
+  if (host !== "" && typeof port === "number") return { host: hostOf(host), port };
   const message = `node ${node.metadata.name ?? ""} has no address and port of its agent in its status`;
   throw new ApiError(failure(503, "ServiceUnavailable", message));
 }

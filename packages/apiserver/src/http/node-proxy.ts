@@ -20,7 +20,7 @@ import { forbidden } from "../auth/forbidden-message.ts";
 import type { EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
 import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import { badRequest } from "../response/api-errors.ts";
-import { locatePod, type PodOnNode } from "./node-address.ts";
+import { type AgentHost, locatePod, type PodOnNode } from "./node-address.ts";
 import type { UpgradeHandler, UpgradeRequest } from "./serve.ts";
 
 /** How the proxy finds a pod's node, authorizes the caller, and authenticates itself to the node's agent. */
@@ -33,6 +33,7 @@ export interface NodeProxyOptions {
    * kube-apiserver-kubelet-client).
    */
   readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
+  readonly hostOf?: AgentHost | undefined;
 }
 
 /** Logs, exec, attach and port-forward of pods, forwarded to the agent of the pod's node. */
@@ -75,7 +76,7 @@ async function readLog(
 ): Promise<ApiResponse> {
   const { namespace, name } = attributes;
   const container = parameter(request, "container") ?? "";
-  const pod = locatePod(options.reader, { namespace, name, container, needsContainer: true });
+  const pod = locatePod(options.reader, { namespace, name, container, needsContainer: true }, options.hostOf);
   const query = new URLSearchParams();
   for (const key of logParameters) {
     const value = parameter(request, key);
@@ -174,7 +175,7 @@ async function forward(options: NodeProxyOptions, upgrade: UpgradeRequest): Prom
   authorize(options.authorizer, target, { user, method: message.method ?? "GET" });
   const needsContainer = target.subresource !== "portforward";
   const container = target.query.get("container") ?? "";
-  const pod = locatePod(options.reader, { ...target, container, needsContainer });
+  const pod = locatePod(options.reader, { ...target, container, needsContainer }, options.hostOf);
   const agent = await dial(options, pod);
   agent.write(requestHead(message, pod, target));
   if (head.length > 0) agent.write(head);

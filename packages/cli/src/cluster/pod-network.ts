@@ -13,6 +13,7 @@ import {
   apiPort,
   type ClusterAddresses,
   type ClusterNetwork,
+  hostAddress,
   inCidr,
   missingPackages,
   missingSentence,
@@ -135,6 +136,7 @@ async function separate({ clock, directory, isKept, block }: PodNetworkQuestion)
         api: { address: addresses.api, port: apiPort },
         hosts: [block.apiAddress],
         connectToPod: (address, port) => connectToPod(network, address, port),
+        hostOf: (address) => (inCidr(address, podRange) ? hostAddress(address) : address),
       },
     },
     async publish(controlPlane) {

@@ -34,6 +34,7 @@ const silent: readonly object[] = [
   { apiVersion: "v1", kind: "ConfigMap", data: {} },
   { apiVersion: "v1", kind: "Pod", spec: pod },
   { apiVersion: "v1", kind: "Service", spec: { ports: [{ port: 80 }] } },
+  { apiVersion: "v1", kind: "Service", spec: { type: "NodePort", ports: [{ port: 80 }] } },
   { apiVersion: "apps/v1", kind: "Deployment", spec: workload },
   { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", provisioner: "setpoint.dev/folder" },
 ];
@@ -90,11 +91,6 @@ const noticed: readonly (readonly [sentence: string, reason: string, object: obj
     "This cluster has no load balancer",
     "NotImplemented",
     { apiVersion: "v1", kind: "Service", spec: { type: "LoadBalancer", ports: [{ port: 80 }] } },
-  ],
-  [
-    "No node of this cluster listens on node ports",
-    "NotImplemented",
-    { apiVersion: "v1", kind: "Service", spec: { type: "NodePort", ports: [{ port: 80 }] } },
   ],
   [
     'No scheduler "mine" is part of this cluster',

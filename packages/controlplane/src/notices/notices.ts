@@ -109,14 +109,9 @@ function podNotices(spec: PodSpec | undefined, { nodes }: NoticeRules): readonly
 }
 
 function serviceNotices({ spec }: Service): readonly Notice[] {
-  if (spec?.type === "LoadBalancer") {
-    const message =
-      'This cluster has no load balancer, so the Service gets no external address: reach it by "setpoint connect", or install a load balancer';
-    return [{ reason: "NotImplemented", message }];
-  }
-  if (spec?.type !== "NodePort") return [];
+  if (spec?.type !== "LoadBalancer") return [];
   const message =
-    'No node of this cluster listens on node ports: reach the Service by its cluster address, or from this machine by "setpoint connect"';
+    "This cluster has no load balancer, so the Service gets no external address: reach it from this machine at 127.0.0.1 and its node port, or install a load balancer";
   return [{ reason: "NotImplemented", message }];
 }
 

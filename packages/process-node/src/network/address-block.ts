@@ -7,7 +7,7 @@ import { formatIpv4, parseCidr } from "./ipv4.ts";
 export const defaultPodCidr = "127.64.0.0/12";
 export const blockBits = 20;
 const blockSize = 2 ** (32 - blockBits);
-/** The first addresses of a block are the node's. */
+/** The first addresses of a block are the node's, and the last one is its agent's. */
 const firstPodOffset = 2;
 
 export interface AddressBlockOptions {

@@ -6,6 +6,7 @@ export function fixedNetwork(nodeAddress: string, podAddress: string): PodNetwor
   return {
     kind: "loopback",
     nodeAddress,
+    hostAddress: nodeAddress,
     podCidr: "",
     addressOf: () => podAddress,
     release() {},

@@ -13,6 +13,7 @@ export async function createLoopbackNetwork(options: AddressBlockOptions): Promi
   return {
     kind: "loopback",
     nodeAddress: block.nodeAddress,
+    hostAddress: block.nodeAddress,
     podCidr: block.podCidr,
     addressOf: (uid) => block.addressOf(uid),
     release: (uid) => block.release(uid),

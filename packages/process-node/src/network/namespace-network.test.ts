@@ -1,4 +1,4 @@
-import type { EndpointSlice, Service } from "@setpoint/api";
+import type { EndpointSlice, Pod, Service } from "@setpoint/api";
 import { createServer } from "node:net";
 import { execFile, spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -8,10 +8,16 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { holdNamespace, readHolder } from "./namespace-holder.ts";
 import { askFromHost, apiAddress, missing, NetworkWorld, readAll, TestPod } from "./namespace.fixture.ts";
 import { createNamespaceNetwork } from "./namespace-network.ts";
+import { NamespaceSockets } from "./namespace-sockets.ts";
 import { PodSockets } from "./pod-sockets.ts";
 import { policyRules } from "./policy-rules.ts";
-import { serviceRules } from "./service-rules.ts";
+import { replaceTable } from "./replace-table.ts";
+import { applyRules } from "./run-in-namespace.ts";
+import { hostPorts, servicePorts } from "./service-ports.ts";
+import { nodeNamespaceRules, serviceRules } from "./service-rules.ts";
 import { createServiceTable } from "./service-table.ts";
+
+const nodeAddress = "10.64.0.1";
 
 describe.skipIf(missing !== "")(`pods with network namespaces of their own${missing}`, () => {
   let world: NetworkWorld;
@@ -33,7 +39,7 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
     expect(await pod("other").ask(pod("web").address, 8080)).toBe(`web ${pod("other").address}`);
     expect(await pod("web").ask(pod("web").address, 8080)).toBe(`web ${pod("web").address}`);
     expect(await pod("web").ask("127.0.0.1", 8080)).toBe("web 127.0.0.1");
-    expect(await readAll(await world.network.connect(pod("web").address, 8080))).toBe("web 10.64.0.1");
+    expect(await readAll(await world.network.connect(pod("web").address, 8080))).toBe("web 10.64.15.255");
     await expect(world.network.connect(pod("web").address, 9)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
@@ -149,8 +155,13 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
     }));
     const nothing = { policies: [], namespaces: [], pods: own };
     world.rules =
-      policyRules(nothing, own, apiAddress) +
-      serviceRules(table, { podCidr: world.network.podCidr, nodeAddress: "10.64.0.1", dnsAddress: "10.96.240.10" });
+      policyRules(nothing, own, { apiAddress, nodeAddress }) +
+      serviceRules({
+        podCidr: world.network.podCidr,
+        nodeAddress,
+        services: servicePorts(table, { nodeAddress, dnsAddress: "10.96.240.10" }),
+        hostPorts: [],
+      });
     await world.update();
     const names = new Set<string>();
     for (let i = 0; i < 20; i++) names.add((await pod("web").ask("10.96.240.20", 80)).split(" ")[0] ?? "");
@@ -171,6 +182,120 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
     const heard = new Promise<string>((resolve) => client.once("message", (message) => resolve(message.toString())));
     client.send("hello", 80, "10.96.240.24");
     expect(await heard).toBe("heard hello");
+  });
+
+  test("node ports and host ports lead to pods at the node's address, from pods and from the node's own namespace", async () => {
+    const { namespace, sockets } = world.cluster;
+    await using podSockets = new PodSockets(systemClock);
+    const file = join(world.folder, "node-namespace.json");
+    const network = await createNamespaceNetwork({
+      file: join(world.folder, "network.json"),
+      claim: async () => true,
+      namespace,
+      sockets,
+      podSockets,
+      ensureRules: () => world.update(),
+      nodeNamespace: { clock: systemClock, file },
+    });
+    const holderPid = network.nodeHolderPid ?? 0;
+    onTestFinished(() => void process.kill(holderPid, "SIGKILL"));
+    const service: Service = {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "web", namespace: "shop" },
+      spec: { type: "NodePort", clusterIP: "10.96.240.30", ports: [{ port: 80, nodePort: 30_080 }] },
+    };
+    const slice: EndpointSlice = {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: "web", namespace: "shop", labels: { "kubernetes.io/service-name": "web" } },
+      addressType: "IPv4",
+      ports: [{ port: 8080, protocol: "TCP" }],
+      endpoints: [{ addresses: [pod("web").address] }],
+    };
+    const table = createServiceTable(
+      () => [service],
+      () => [slice],
+    );
+    const ports = [
+      { containerPort: 8080, hostPort: 9_090 },
+      { containerPort: 8080, hostPort: 9_091, hostIP: "127.0.0.1" },
+    ];
+    const other: Pod = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "other" },
+      spec: { containers: [{ name: "main", image: "x", ports }] },
+    };
+    const served = {
+      nodeAddress,
+      services: servicePorts(table, { nodeAddress, dnsAddress: "10.96.240.10" }),
+      hostPorts: hostPorts([{ pod: other, address: pod("other").address }], nodeAddress),
+    };
+    const nothing = { policies: [], namespaces: [], pods: [] };
+    const self = [{ address: pod("web").address, namespace: "shop", labels: {}, ports: new Map<string, number>() }];
+    world.rules =
+      policyRules(nothing, self, { apiAddress, nodeAddress }) +
+      serviceRules({ podCidr: world.network.podCidr, ...served });
+    await world.update();
+    const node = { holderPid, isRootless: false };
+    await applyRules(node, replaceTable("setpoint-node", "", nodeNamespaceRules(served)));
+    const client = pod("web");
+    expect(await client.ask(nodeAddress, 30_080)).toContain("web");
+    expect(await client.ask(nodeAddress, 9_090)).toContain("other");
+    expect(await client.ask(nodeAddress, 9_091)).toBe("ECONNREFUSED");
+    await using inside = new NamespaceSockets(node);
+    const ask = async (...to: [string, number]): Promise<string> => readAll(await inside.connect(...to));
+    expect(await ask(nodeAddress, 30_080)).toContain("web 10.64.0.1");
+    expect(await ask("127.0.0.1", 30_080)).toContain("web 10.64.0.1");
+    expect(await ask("127.0.0.1", 9_090)).toContain("other");
+    expect(await ask("127.0.0.1", 9_091)).toContain("other");
+    await expect(ask(nodeAddress, 9_091)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    expect(await ask("10.96.240.30", 80)).toContain("web 10.64.0.1");
+    const listening = await inside.listen("0.0.0.0", 443);
+    onTestFinished(() => void listening.close());
+    listening.on("connection", (socket) => socket.end("node"));
+    expect(await client.ask(nodeAddress, 443)).toBe("node");
+  });
+
+  test("a client that an endpoint remembers stays with it when the rules change", async () => {
+    const service: Service = {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "sticky", namespace: "shop" },
+      spec: { clusterIP: "10.96.240.40", sessionAffinity: "ClientIP", ports: [{ port: 80 }] },
+    };
+    const [mine, theirs] = [pod("web").address, pod("other").address];
+    const rules = (addresses: readonly string[]): string => {
+      const endpoints = addresses.map((address) => ({ addresses: [address] }));
+      const slice: EndpointSlice = {
+        apiVersion: "discovery.k8s.io/v1",
+        kind: "EndpointSlice",
+        metadata: { name: "sticky", namespace: "shop", labels: { "kubernetes.io/service-name": "sticky" } },
+        addressType: "IPv4",
+        ports: [{ port: 8080, protocol: "TCP" }],
+        endpoints,
+      };
+      const table = createServiceTable(
+        () => [service],
+        () => [slice],
+      );
+      const services = servicePorts(table, { nodeAddress, dnsAddress: "10.96.240.10" });
+      const nothing = { policies: [], namespaces: [], pods: [] };
+      const self = [{ address: mine, namespace: "shop", labels: {}, ports: new Map<string, number>() }];
+      const policies = policyRules(nothing, self, { apiAddress, nodeAddress });
+      return policies + serviceRules({ podCidr: world.network.podCidr, nodeAddress, services, hostPorts: [] });
+    };
+    const apply = (text: string, before: string): Promise<void> =>
+      applyRules(world.cluster.namespace, replaceTable("node", before, text));
+    const one = rules([theirs]);
+    await apply(one, "");
+    expect(await pod("web").ask("10.96.240.40", 80)).toContain("other");
+    const both = rules([mine, theirs]);
+    await apply(both, one);
+    for (let i = 0; i < 6; i++) expect(await pod("web").ask("10.96.240.40", 80)).toContain("other");
+    await apply(rules([mine]), both);
+    expect(await pod("web").ask("10.96.240.40", 80)).toContain("web");
   });
 
   test("a partition cuts open connections too and ends when it is removed; a delay needs a kernel that has it", async () => {

@@ -9,9 +9,9 @@ import { nodeError } from "../errors.ts";
 import { type AddressBlock, type AddressBlockOptions, blockBits, claimAddressBlock } from "./address-block.ts";
 import { gatewayAddress } from "./base-rules.ts";
 import { injectFault } from "./inject-fault.ts";
-import type { NetworkNamespace } from "./namespace-holder.ts";
+import { type HolderOptions, holdNamespace, type NetworkNamespace } from "./namespace-holder.ts";
 import type { NamespaceSockets } from "./namespace-sockets.ts";
-import { interfaceName, nodeAddressInside, podNetworkAddress } from "./pod-addresses.ts";
+import { agentAddressInside, interfaceName, podNetworkAddress } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-network.ts";
 import type { PodSockets } from "./pod-sockets.ts";
 import { readIn, runIn } from "./run-in-namespace.ts";
@@ -22,20 +22,26 @@ export interface NamespaceNetworkOptions extends AddressBlockOptions {
   readonly podSockets: PodSockets;
   /** Resolves when the rules for the pod's address are in force: before that it gets no interface. */
   readonly ensureRules: () => Promise<void>;
+  /** Present: the node has a network namespace of its own, for pods with `hostNetwork`. */
+  readonly nodeNamespace?: Required<HolderOptions> | undefined;
 }
 
-/** Claims a block and puts the node's address into the cluster's namespace. Throws `ERR_NETWORK`. */
+/** Claims a block and puts the node's addresses into the cluster's namespace. Throws `ERR_NETWORK`. */
 export async function createNamespaceNetwork(options: NamespaceNetworkOptions): Promise<PodNetwork> {
   const block = await claimAddressBlock(options);
-  const address = podNetworkAddress(block.nodeAddress);
-  await runIn(options.namespace, ["ip", "addr", "replace", `${address}/32`, "dev", "lo"]);
-  return new NamespaceNetwork(options, block);
+  const network = new NamespaceNetwork(options, block);
+  const agent = agentAddressInside(network.podCidr);
+  await runIn(options.namespace, ["ip", "addr", "replace", `${agent}/32`, "dev", "lo"]);
+  await network.placeNode();
+  return network;
 }
 
 class NamespaceNetwork implements PodNetwork {
   readonly kind = "namespace";
   readonly nodeAddress: string;
+  readonly hostAddress: string;
   readonly podCidr: string;
+  nodeHolderPid?: number;
   readonly #options: NamespaceNetworkOptions;
   readonly #block: AddressBlock;
   /** Pods that this agent has attached, and by which process: asking again costs nothing. */
@@ -44,8 +50,26 @@ class NamespaceNetwork implements PodNetwork {
   constructor(options: NamespaceNetworkOptions, block: AddressBlock) {
     this.#options = options;
     this.#block = block;
-    this.nodeAddress = block.nodeAddress;
+    this.nodeAddress = podNetworkAddress(block.nodeAddress);
+    this.hostAddress = block.nodeAddress;
     this.podCidr = `${podNetworkAddress(block.podCidr.replace(/\/\d+$/, ""))}/${blockBits}`;
+  }
+
+  /** Without a namespace of the node, its address is one of the cluster's, where nothing listens. */
+  async placeNode(): Promise<void> {
+    const { namespace, nodeNamespace } = this.#options;
+    const onLoopback = (what: string): readonly string[] => ["ip", "addr", what, `${this.nodeAddress}/32`, "dev", "lo"];
+    if (nodeNamespace === undefined) {
+      await this.#remove(this.nodeAddress);
+      return runIn(namespace, onLoopback("replace"));
+    }
+    const { holderPid } = await holdNamespace(nodeNamespace);
+    await runIn(namespace, onLoopback("del")).catch((error: unknown) => {
+      if (!messageOf(error).includes("Cannot assign requested address")) throw error;
+    });
+    await this.#attach(this.nodeAddress, holderPid);
+    await runIn({ holderPid, isRootless: false }, ["sh", "-ec", nodeScript]);
+    this.nodeHolderPid = holderPid;
   }
 
   addressOf(podUid: string): string {
@@ -62,13 +86,13 @@ class NamespaceNetwork implements PodNetwork {
 
   async attach(podUid: string, holderPid: number): Promise<void> {
     if (this.#attached.get(podUid) === holderPid) return;
+    await this.#options.ensureRules();
     await this.#attach(this.addressOf(podUid), holderPid);
     this.#attached.set(podUid, holderPid);
   }
 
   async #attach(address: string, holderPid: number): Promise<void> {
     const pod = { holderPid, isRootless: this.#options.namespace.isRootless };
-    await this.#options.ensureRules();
     try {
       await this.#join(pod, address);
     } catch {
@@ -128,7 +152,7 @@ class NamespaceNetwork implements PodNetwork {
     return [
       `link add ${name} type veth peer name eth0 netns ${holderPid}`,
       `link set ${name} up`,
-      `route replace ${address}/32 dev ${name} src ${nodeAddressInside(this.podCidr)}`,
+      `route replace ${address}/32 dev ${name} src ${agentAddressInside(this.podCidr)}`,
       "",
     ].join("\n");
   }
@@ -148,6 +172,9 @@ const podScript = [
   "echo '0 2147483647' > /proc/sys/net/ipv4/ping_group_range || true",
   "exec ip -batch -",
 ].join("\n");
+
+/** A program reaches ports of pods at 127.0.0.1 too. */
+const nodeScript = "echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet";
 
 function podSide(address: string): string {
   return [

@@ -3,7 +3,7 @@ import type { Logger } from "@setpoint/host";
 import { type NodeEvents, nodeReference } from "../cluster/node-events.ts";
 import type { ServiceProblem } from "./service-proxy.ts";
 
-/** The Event is about the Service, because its users look there. */
+/** The Event is about the Service, or the pod with the `hostPort`, because its users look there. */
 export function reportService(
   log: Logger,
   events: NodeEvents,

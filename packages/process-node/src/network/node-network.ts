@@ -11,15 +11,17 @@ import type { NetworkNamespace } from "./namespace-holder.ts";
 import { createNamespaceNetwork } from "./namespace-network.ts";
 import { NamespaceSockets } from "./namespace-sockets.ts";
 import { NodeRules } from "./node-rules.ts";
-import { hostAddress, nodeAddressInside } from "./pod-addresses.ts";
+import { hostAddress } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-network.ts";
 import { PodSockets } from "./pod-sockets.ts";
 import { policyRules } from "./policy-rules.ts";
 import { podAddress, type PodAddress } from "./policy-table.ts";
+import { replaceTable } from "./replace-table.ts";
 import { applyRules } from "./run-in-namespace.ts";
 import { hostSockets, type ServerSockets } from "./server-sockets.ts";
-import type { ServiceProxyOptions } from "./service-proxy.ts";
-import { serviceRules } from "./service-rules.ts";
+import type { ProxiedNode, ServiceProxyOptions } from "./service-proxy.ts";
+import { hostPorts, type ServedPort, servicePorts } from "./service-ports.ts";
+import { nodeNamespaceRules, serviceRules } from "./service-rules.ts";
 import type { ServiceTable } from "./service-table.ts";
 
 /** The cluster's network namespace, for a node that puts its pods there. */
@@ -41,6 +43,8 @@ export interface NodeNetworkOptions {
   readonly dnsAddress: string;
   /** The pods of this node. */
   readonly pods: () => readonly Pod[];
+  /** Present: pods may share the network of the node, whose namespace is remembered there. */
+  readonly nodeNamespaceFile?: string;
 }
 
 export interface NodeNetwork extends AsyncDisposable {
@@ -58,10 +62,11 @@ export interface NodeNetwork extends AsyncDisposable {
 export async function createNodeNetwork(options: NodeNetworkOptions): Promise<NodeNetwork> {
   const { podNetwork } = options;
   if (podNetwork !== undefined) return createSeparateNetwork(options, podNetwork);
+  const network = await createLoopbackNetwork(options.addresses);
   return {
-    network: await createLoopbackNetwork(options.addresses),
+    network,
     dnsSockets: hostSockets,
-    proxy: {},
+    proxy: { node: proxiedNode(options, network) },
     update() {},
     synced: Promise.resolve(),
     [Symbol.asyncDispose]: async () => {},
@@ -69,7 +74,7 @@ export async function createNodeNetwork(options: NodeNetworkOptions): Promise<No
 }
 
 async function createSeparateNetwork(
-  { host, nodeName, addresses, services, dnsAddress, pods }: NodeNetworkOptions,
+  { host, nodeName, addresses, services, dnsAddress, pods, nodeNamespaceFile: file }: NodeNetworkOptions,
   { namespace, apiAddress, transport }: PodNetworkOptions,
 ): Promise<NodeNetwork> {
   await using stack = new AsyncDisposableStack();
@@ -79,6 +84,7 @@ async function createSeparateNetwork(
     namespace,
     sockets,
     podSockets: stack.use(new PodSockets(host.clock)),
+    nodeNamespace: file === undefined ? undefined : { clock: host.clock, file },
     async ensureRules() {
       await synced;
       await rules.ensure();
@@ -91,22 +97,34 @@ async function createSeparateNetwork(
       compile() {
         const own = pods().flatMap((pod) => podAddress(pod, network.addressOf(podIdentity(pod).uid)) ?? []);
         const sources = { policies: informers.policies.values(), namespaces: informers.namespaces.values() };
-        const policies = policyRules({ ...sources, pods: allPods(informers.pods.values(), own) }, own, apiAddress);
-        const nodeAddress = nodeAddressInside(network.podCidr);
-        const translation = serviceRules(services(), { podCidr: network.podCidr, nodeAddress, dnsAddress });
-        return nodeTable(nodeName, policies + translation);
+        const all = { ...sources, pods: allPods(informers.pods.values(), own) };
+        const { nodeAddress, podCidr } = network;
+        return policyRules(all, own, { apiAddress, nodeAddress }) + serviceRules({ podCidr, nodeAddress, ...served() });
       },
-      apply: (text) => applyRules(namespace, text),
+      apply: (text, before) => applyRules(namespace, replaceTable(`setpoint-node-${nodeName}`, before, text)),
     }),
   );
-  const update = (): void => rules.update();
+  const served = (): { services: readonly ServedPort[]; hostPorts: readonly ServedPort[] } => ({
+    services: servicePorts(services(), { nodeAddress: network.nodeAddress, dnsAddress }),
+    hostPorts: hostPorts(placedPods(pods(), network), network.nodeAddress),
+  });
+  const nodeRules = network.nodeHolderPid === undefined ? undefined : stack.use(rulesOfNode(host, network, served));
+  const update = (): void => {
+    rules.update();
+    nodeRules?.update();
+  };
   const informers = policyInformers(stack, host, transport, update);
   const synced = Promise.all([informers.pods.synced, informers.namespaces.synced, informers.policies.synced]);
   const owned = stack.move();
   return {
     network,
     dnsSockets: sockets,
-    proxy: { listenAddress: hostAddress, connect: (...to) => network.connect(...to), mirroredPods: network.podCidr },
+    proxy: {
+      listenAddress: hostAddress,
+      connect: (...to) => network.connect(...to),
+      mirroredPods: network.podCidr,
+      node: proxiedNode({ pods }, network),
+    },
     update,
     synced,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -140,8 +158,32 @@ function allPods(pods: Iterable<Pod>, own: readonly PodAddress[]): PodAddress[] 
   return [...own, ...others.filter(({ address }) => !known.has(address))];
 }
 
-/** One transaction that replaces the rules of this node and leaves connections alone. */
-function nodeTable(nodeName: string, rules: string): string {
-  const table = `inet setpoint-node-${nodeName}`;
-  return `add table ${table}\ndelete table ${table}\ntable ${table} {\n${rules}}\n`;
+/** At 127.0.0.1 too, where people look first: the first node of the machine has the port there. */
+function proxiedNode({ pods }: Pick<NodeNetworkOptions, "pods">, network: PodNetwork): ProxiedNode {
+  return {
+    address: network.nodeAddress,
+    hostAddresses: [network.hostAddress, "127.0.0.1"],
+    pods: () => placedPods(pods(), network),
+  };
+}
+
+/** Those in the namespace of the node itself. */
+function rulesOfNode(
+  { clock, log }: Host,
+  { nodeAddress, nodeHolderPid: holderPid = 0 }: PodNetwork,
+  served: () => { services: readonly ServedPort[]; hostPorts: readonly ServedPort[] },
+): NodeRules {
+  return new NodeRules({
+    clock,
+    log,
+    compile: () => nodeNamespaceRules({ nodeAddress, ...served() }),
+    apply: (text, before) => applyRules({ holderPid, isRootless: false }, replaceTable("setpoint-node", before, text)),
+  });
+}
+
+function placedPods(
+  pods: readonly Pod[],
+  network: Pick<PodNetwork, "addressOf">,
+): readonly { readonly pod: Pod; readonly address: string }[] {
+  return pods.map((pod) => ({ pod, address: network.addressOf(podIdentity(pod).uid) }));
 }

@@ -6,7 +6,8 @@ export interface NodeRulesOptions {
   readonly log: Logger;
   /** The rules as they should be now. */
   readonly compile: () => string;
-  readonly apply: (rules: string) => Promise<unknown>;
+  /** `before` is what is in force; empty when that is not known. */
+  readonly apply: (rules: string, before: string) => Promise<unknown>;
 }
 
 /** Changes that come together are applied together. */
@@ -54,7 +55,9 @@ export class NodeRules implements AsyncDisposable {
   async #apply(): Promise<void> {
     const rules = this.#options.compile();
     if (rules === this.#applied) return;
-    await this.#options.apply(rules);
+    const before = this.#applied;
+    this.#applied = "";
+    await this.#options.apply(rules, before);
     this.#applied = rules;
   }
 }

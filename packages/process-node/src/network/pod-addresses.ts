@@ -3,7 +3,8 @@
  * pure.
  */
 import { interfacePrefix } from "./base-rules.ts";
-import { parseIpv4 } from "./ipv4.ts";
+import { blockBits } from "./address-block.ts";
+import { formatIpv4, parseCidr, parseIpv4 } from "./ipv4.ts";
 
 /**
  * The address in the pod network for one that the host's loopback network has for the same thing: 127.64.0.2
@@ -18,9 +19,16 @@ export function hostAddress(address: string): string {
   return address.replace(/^10\./, "127.");
 }
 
-/** The node's own address in the pod network, which the connections of its agent come from. */
-export function nodeAddressInside(podCidr: string): string {
-  return podCidr.replace(/\.0\/\d+$/, ".1");
+/** The address of the node that has this address of the pod network in its block. */
+export function nodeAddressOf(address: string): string {
+  const { size } = parseCidr(`0.0.0.0/${blockBits}`);
+  return formatIpv4(Math.floor(parseIpv4(address) / size) * size + 1);
+}
+
+/** Where the connections of a node's agent come from: the last address of the block, which no pod gets. */
+export function agentAddressInside(podCidr: string): string {
+  const { base, size } = parseCidr(podCidr);
+  return formatIpv4(base + size - 1);
 }
 
 /** At most 15 characters, and one name for one address. */

@@ -18,8 +18,10 @@ export interface PodNetwork {
    * host. `loopback`: pods share the network namespace of the host, on loopback addresses of their own.
    */
   readonly kind: "namespace" | "loopback";
-  /** The node's own address, on which its kubelet server listens. */
+  /** The node's own address for the pods of the cluster. */
   readonly nodeAddress: string;
+  /** Its address on the host, where its kubelet server listens. */
+  readonly hostAddress: string;
   /**
    * A process in the network namespace of the node, which pods with `hostNetwork` join; absent where
    * it is the host's.

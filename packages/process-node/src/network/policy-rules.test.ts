@@ -4,6 +4,8 @@ import { apiAddress, missing, NetworkWorld, type TestPod } from "./namespace.fix
 import { policyRules } from "./policy-rules.ts";
 import type { PodAddress } from "./policy-table.ts";
 
+const places = { apiAddress, nodeAddress: "10.64.0.1" };
+
 const namespaces = [
   { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", labels: { team: "a" } } },
   { apiVersion: "v1", kind: "Namespace", metadata: { name: "other", labels: { team: "b" } } },
@@ -137,7 +139,7 @@ describe.skipIf(missing !== "")(`NetworkPolicies between real pods${missing}`, (
   afterAll(() => world[Symbol.asyncDispose]());
 
   const enforce = async (policies: readonly NetworkPolicy[]): Promise<void> => {
-    world.rules = policyRules({ policies, namespaces, pods: addresses }, addresses, apiAddress);
+    world.rules = policyRules({ policies, namespaces, pods: addresses }, addresses, places);
     await world.update();
   };
   const passes = async (path: string): Promise<boolean> => {
@@ -180,11 +182,7 @@ test("what is no address or port of a policy becomes no rule", () => {
   const ingress = [
     { from: [{ ipBlock: { cidr: evil, except: [evil] } }], ports: [{ port: 70_000, protocol: evil as "TCP" }] },
   ];
-  const rules = policyRules(
-    { policies: [policy({ podSelector: {}, ingress })], namespaces, pods: own },
-    own,
-    apiAddress,
-  );
+  const rules = policyRules({ policies: [policy({ podSelector: {}, ingress })], namespaces, pods: own }, own, places);
   expect(rules).not.toContain("0.0.0.0");
   expect(rules).not.toContain("70000");
 });
@@ -196,5 +194,5 @@ test("a range that ends before it begins, or a number with a zero in front, beco
     { from: [{ ipBlock: { cidr: "010.0.0.09/8" } }, { ipBlock: { cidr: "10.0.0.0/08" } }] },
   ];
   const sources = { policies: [policy({ podSelector: {}, ingress })], namespaces, pods: own };
-  expect(policyRules(sources, own, apiAddress)).not.toMatch(/80-70|010\.0|\/08/);
+  expect(policyRules(sources, own, places)).not.toMatch(/80-70|010\.0|\/08/);
 });

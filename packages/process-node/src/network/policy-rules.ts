@@ -20,10 +20,14 @@ interface PodChain {
 
 /**
  * Connections that were allowed go on after a change of policies. A pod always reaches itself. Traffic of the
- * node (probes, the API server's webhooks, cluster DNS) is not subject to policies, as everywhere; the API
+ * node (probes, the API server's webhooks, cluster DNS, pods with `hostNetwork`) is not subject to policies, as everywhere; the API
  * server as a destination is.
  */
-export function policyRules(sources: PolicySources, own: readonly PodAddress[], apiAddress: string): string {
+export function policyRules(
+  sources: PolicySources,
+  own: readonly PodAddress[],
+  { apiAddress, nodeAddress }: { readonly apiAddress: string; readonly nodeAddress: string },
+): string {
   const ingress = own.flatMap((pod) => podChain(sources, pod, "ingress"));
   const egress = own.flatMap((pod) => podChain(sources, pod, "egress"));
   const chains = new Map([...ingress, ...egress].map(({ chain, rules }) => [chain, rules]));
@@ -38,6 +42,7 @@ ${self.length === 0 ? "" : `    elements = { ${self.join(",\n      ")} }\n`}  }
 ${[...chains].map(([name, rules]) => `  chain ${name} {\n${[...rules, "jump refuse"].map((rule) => `    ${rule}\n`).join("")}  }\n`).join("")}  chain forward {
     type filter hook forward priority 0; policy accept;
     ct state established,related accept
+    ip saddr ${nodeAddress} accept
     ip saddr . ip daddr @self accept
 ${dispatch("saddr", egress)}${dispatch("daddr", ingress)}  }
   chain input {

@@ -1,4 +1,4 @@
-import type { EndpointSlice, Service } from "@setpoint/api";
+import type { EndpointSlice, Pod, Service } from "@setpoint/api";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { type ServiceProblem, ServiceProxy } from "./service-proxy.ts";
@@ -152,4 +152,42 @@ test("an address in use is reported once, and served as soon as it is free", asy
     })
     .toBe("a");
   expect(cluster.problems.length).toBe(1);
+});
+
+test("a node listens on node ports and on the host ports of its pods, at its own address and at 127.0.0.1", async () => {
+  const [web, other, free] = [await named("web"), await named("other"), await named("free")];
+  const cluster = new Cluster(web).endpoints(web);
+  const [nodePort, hostPort] = [free + 1, free + 2];
+  const [service] = cluster.services;
+  if (service === undefined) throw new Error("no Service");
+  const node = {
+    ...service,
+    spec: { ...service.spec, type: "NodePort" as const, ports: [{ name: "http", port: web, nodePort }] },
+  };
+  const ports = [{ containerPort: other, hostPort }];
+  const pod: Pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "other" },
+    spec: { containers: [{ name: "main", image: "x", ports }] },
+  };
+  const table = createServiceTable(
+    () => [node],
+    () => cluster.slices,
+  );
+  const place = { address: "127.111.8.1", hostAddresses: ["127.111.8.1", "127.0.0.1"] };
+  await using proxy = new ServiceProxy(table, () => {}, {
+    node: { ...place, pods: () => [{ pod, address: "127.0.0.1" }] },
+  });
+  proxy.update();
+  const ask = (host: string, port: number): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect({ host, port });
+      socket.once("error", (error) => resolve(error.message));
+      socket.once("data", (data: Buffer) => resolve(data.toString()));
+    });
+  for (const host of place.hostAddresses) {
+    await expect.poll(() => ask(host, nodePort)).toBe("web");
+    expect(await ask(host, hostPort)).toBe("other");
+  }
 });

@@ -1,8 +1,9 @@
-import type { Service, ServicePort } from "@setpoint/api";
+import type { Pod, Service, ServicePort } from "@setpoint/api";
 import { createServer, type Server, type Socket } from "node:net";
 import { connectOnHost } from "./loopback-network.ts";
 import { inCidr } from "./ipv4.ts";
 import type { PodNetwork } from "./pod-network.ts";
+import { hostPorts, onNode } from "./service-ports.ts";
 import { backends, hasClusterIp, type ServiceTable } from "./service-table.ts";
 
 interface Listener {
@@ -18,18 +19,29 @@ export interface ServiceProxyOptions {
   readonly connect?: PodNetwork["connect"];
   /** Endpoints in this range also get listeners of their own: the host has no other way to them. */
   readonly mirroredPods?: string;
+  /** Serves node ports and the host ports of its pods. */
+  readonly node?: ProxiedNode;
+}
+
+export interface ProxiedNode {
+  /** In the network of the pods. */
+  readonly address: string;
+  /** On the host. */
+  readonly hostAddresses: readonly string[];
+  readonly pods: () => readonly { readonly pod: Pod; readonly address: string }[];
 }
 
 /** One address and port with its endpoints. */
 interface Served {
-  readonly service: Service;
+  readonly service: Service | Pod;
   readonly address: string;
   readonly port: number;
   readonly targets: () => readonly { readonly host: string; readonly port: number }[];
 }
 
 export interface ServiceProblem {
-  readonly service: Service;
+  /** Whose port it is: that of a Service, or the `hostPort` of a pod. */
+  readonly service: Service | Pod;
   /** `address:port` */
   readonly address: string;
   /** EADDRINUSE: another node of this machine serves it, or another program. */
@@ -55,6 +67,7 @@ export class ServiceProxy implements AsyncDisposable {
   readonly #listenAddress: (clusterIP: string) => string;
   readonly #connect: PodNetwork["connect"];
   readonly #mirroredPods: string | undefined;
+  readonly #node: ProxiedNode | undefined;
   readonly #listeners = new Map<string, Listener>();
   /** Why listeners could not be made, so that each reason is reported once. */
   readonly #failed = new Map<string, string>();
@@ -62,11 +75,12 @@ export class ServiceProxy implements AsyncDisposable {
   constructor(
     table: ServiceTable,
     onProblem: (problem: ServiceProblem) => void,
-    { listenAddress = (address) => address, connect = connectOnHost, mirroredPods }: ServiceProxyOptions = {},
+    { listenAddress = (address) => address, connect = connectOnHost, mirroredPods, node }: ServiceProxyOptions = {},
   ) {
     this.#listenAddress = listenAddress;
     this.#connect = connect;
     this.#mirroredPods = mirroredPods;
+    this.#node = node;
     this.#table = table;
     this.#onProblem = onProblem;
   }
@@ -88,10 +102,14 @@ export class ServiceProxy implements AsyncDisposable {
 
   #update(isDue: (key: string) => boolean): void {
     const wanted = new Map<string, Served>();
-    for (const service of this.#table.services()) {
-      for (const each of [...this.#ofService(service), ...this.#ofPods(service)])
-        wanted.set(`${each.address}:${each.port}`, each);
-    }
+    const services = [...this.#table.services()];
+    const served = services.flatMap((each) => [...this.#ofService(each), ...this.#ofPods(each)]);
+    for (const each of [
+      ...services.flatMap((service) => this.#ofNodePorts(service)),
+      ...this.#ofHostPorts(),
+      ...served,
+    ])
+      wanted.set(`${each.address}:${each.port}`, each);
     for (const [key, listener] of this.#listeners) if (!wanted.has(key)) this.#close(key, listener);
     for (const key of this.#failed.keys()) if (!wanted.has(key)) this.#failed.delete(key);
     for (const [key, served] of wanted) if (isDue(key)) this.#listen(key, served);
@@ -123,6 +141,34 @@ export class ServiceProxy implements AsyncDisposable {
           targets: () => [{ host, port }],
         })),
       );
+  }
+
+  #ofNodePorts(service: Service): Served[] {
+    const node = this.#node;
+    if (node === undefined || !["NodePort", "LoadBalancer"].includes(service.spec.type ?? "")) return [];
+    const isLocal = service.spec.externalTrafficPolicy === "Local";
+    return tcpPorts(service).flatMap(({ port, nodePort = 0 }) =>
+      (nodePort === 0 ? [] : node.hostAddresses).map((address) => ({
+        service,
+        address,
+        port: nodePort,
+        targets: () => {
+          const all = this.#targets(service, port);
+          return isLocal ? onNode(all, node.address) : all;
+        },
+      })),
+    );
+  }
+
+  /** Only loopback addresses: nobody beyond this machine reaches a pod. */
+  #ofHostPorts(): Served[] {
+    const node = this.#node;
+    return (node?.pods() ?? []).flatMap((placed) =>
+      hostPorts([placed], node?.address ?? "")
+        .map((port) => ({ ...port, address: this.#listenAddress(port.address) }))
+        .filter(({ protocol, address }) => protocol === "tcp" && inCidr(address, "127.0.0.0/8"))
+        .map(({ address, port, targets }) => ({ service: placed.pod, address, port, targets: () => targets })),
+    );
   }
 
   /** The Service may have changed since it was listened for: what counts is its state now. */

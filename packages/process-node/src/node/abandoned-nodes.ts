@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Clock, Logger } from "@setpoint/host";
 import { lockDirectory } from "../host/directory-lock.ts";
 import { readJson, writeJson } from "../host/json-file.ts";
+import { readHolder } from "../network/namespace-holder.ts";
 import { endUnusedNamespace } from "../network/unused-namespace.ts";
 import type { ProcessIdentity } from "../host/process-identity.ts";
 import { OciRuntime } from "../sandbox/oci-runtime.ts";
@@ -15,6 +16,17 @@ import { abandonedMemory, memoryFolderOf, removeMemory } from "../volumes/memory
 /** Where the runtime of a node keeps its records. */
 export function sandboxesFolder(memory: string): string {
   return join(memory, "sandboxes");
+}
+
+/** Names the process that holds the network namespace of the node itself. */
+export function nodeNamespaceFile(memory: string): string {
+  return join(memory, "node-namespace.json");
+}
+
+/** Ends the network of the node itself; its pods must be gone. */
+export function endNodeNamespace(memory: string): void {
+  const holder = readHolder(nodeNamespaceFile(memory));
+  if (holder !== undefined) process.kill(holder.pid, "SIGKILL");
 }
 
 /** Records which process holds the network of the node's cluster. */
@@ -62,6 +74,7 @@ async function endPods(clock: Clock, memory: string): Promise<void> {
     logFile: () => "/dev/null",
   });
   for (const uid of runtime.sandboxUids()) await runtime.removeSandbox(uid);
+  endNodeNamespace(memory);
 }
 
 function endNetwork(memory: string): void {

@@ -71,6 +71,11 @@ export class ClusterServices implements AsyncDisposable {
     for (const part of [this.#services, this.#slices, this.proxy, this.#dns]) stack.use(part);
   }
 
+  /** Pods of this node came, changed or went: they may have ports of the node. */
+  podsChanged(): void {
+    this.#updateLater();
+  }
+
   /** Once for all changes of one turn. */
   #updateLater(): void {
     if (this.#isUpdateDue) return;

@@ -4,7 +4,7 @@ import { type DirectoryLock, lockDirectory } from "../host/directory-lock.ts";
 import { preparePrivateFolder } from "../host/private-folder.ts";
 import type { ProcessIdentity } from "../host/process-identity.ts";
 import { prepareMemoryFolder, removeMemory } from "../volumes/memory-folder.ts";
-import { recordNetwork, removeAbandonedNodes } from "./abandoned-nodes.ts";
+import { endNodeNamespace, recordNetwork, removeAbandonedNodes } from "./abandoned-nodes.ts";
 
 export interface NodeFoldersOptions {
   readonly clock: Clock;
@@ -67,7 +67,10 @@ export class NodeFolders implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (!this.#isHandedOver) removeMemory(this.memory);
+    if (!this.#isHandedOver) {
+      endNodeNamespace(this.memory);
+      removeMemory(this.memory);
+    }
     this.lock.release();
   }
 }

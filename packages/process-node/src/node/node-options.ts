@@ -44,7 +44,7 @@ export interface NodeOptions {
  */
 export interface NodeAgent extends AsyncDisposable {
   readonly name: string;
-  /** The node's own address; the kubelet server listens there. */
+  /** The node's own address on this host; the kubelet server listens there. */
   readonly address: string;
   readonly kubeletPort: number;
   /**

@@ -21,6 +21,7 @@ export interface NodePodsOptions {
   readonly network: PodNetwork;
   readonly manager: PodManager;
   readonly recorder: EventRecorder;
+  readonly onChange: () => void;
 }
 
 /** Containers that take longer than this to stop with their agent are killed. */
@@ -33,7 +34,7 @@ export class NodePods implements AsyncDisposable {
   #isHandedOver = false;
 
   constructor(options: NodePodsOptions) {
-    const { client, host, nodeName, manager } = options;
+    const { client, host, nodeName, manager, onChange } = options;
     this.#options = options;
     this.#informer = new KindInformer({
       client,
@@ -41,7 +42,10 @@ export class NodePods implements AsyncDisposable {
       kind: Pod,
       // The API server refuses a node that asks for pods of other nodes.
       selector: { fieldSelector: `spec.nodeName=${nodeName}` },
-      onChange: (pod, before) => manager.changed(pod, before),
+      onChange(pod, before) {
+        manager.changed(pod, before);
+        onChange();
+      },
     });
   }
 

@@ -21,7 +21,7 @@ import { OciRuntime } from "../sandbox/oci-runtime.ts";
 import { requireTools, runtimeVersion } from "../sandbox/required-tools.ts";
 import { createFolderProvisioner } from "../volumes/folder-provisioner.ts";
 import { PodManager } from "../workers/pod-manager.ts";
-import { sandboxesFolder } from "./abandoned-nodes.ts";
+import { nodeNamespaceFile, sandboxesFolder } from "./abandoned-nodes.ts";
 import { ClusterServices } from "./cluster-services.ts";
 import { createPodParts } from "./create-pod-parts.ts";
 import { startHousekeeping } from "./housekeeping.ts";
@@ -80,6 +80,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
       services: () => services.table,
       dnsAddress,
       pods: () => pods.pods(),
+      ...(options.allowHost === true && { nodeNamespaceFile: nodeNamespaceFile(folders.memory) }),
     }),
   );
   const { network } = nodeNetwork;
@@ -120,7 +121,10 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   await nodeNetwork.synced;
   await services.start();
   const nodePods = parts.use(
-    new NodePods({ client, host, nodeName: name, folders, runtime, network, manager: pods, recorder }),
+    new NodePods({
+      ...{ client, host, nodeName: name, folders, runtime, network, manager: pods, recorder },
+      onChange: () => services.podsChanged(),
+    }),
   );
   await nodePods.start();
   parts.use(startHousekeeping(host, nodeTasks({ log, folders, images, pods, provisioner, registration, services })));
@@ -129,7 +133,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const started = parts.move();
   return {
     name,
-    address: network.nodeAddress,
+    address: network.hostAddress,
     kubeletPort: port,
     wanted: (signal) => folders.lock.offer(signal),
     async handOver() {

@@ -127,7 +127,6 @@ test.for<[string, Partial<PodSpec>, Partial<Container>]>([
   ["SYS_ADMIN", {}, { securityContext: { capabilities: { add: ["ALL"], drop: ["SYS_ADMIN"] } } }],
   ["volumeDevices", {}, { volumeDevices: [{ name: "v", devicePath: "/dev/v" }] }],
   ["mountPropagation", {}, { volumeMounts: [{ name: "v", mountPath: "/v", mountPropagation: "Bidirectional" }] }],
-  ["ports.hostPort", {}, { ports: [{ containerPort: 80, hostPort: 80 }] }],
   ["hostPath", { volumes: [{ name: "v", hostPath: { path: "/" } }] }, {}],
   ["a type of volume", { volumes: [{ name: "v", nfs: { server: "nfs.example.com", path: "/" } }] }, {}],
   ["emptyDir.medium", { volumes: [{ name: "v", emptyDir: { medium: "HugePages" } }] }, {}],

@@ -15,7 +15,6 @@ test.for<[string, Partial<PodSpec>, Partial<Container>]>([
   ["The pod will not start: spec asks for hostNetwork", { hostNetwork: true }, {}],
   ["The pod will not start: spec asks for runtimeClassName", { runtimeClassName: "gvisor" }, {}],
   ['volume "v" asks for a type of volume', { volumes: [{ name: "v", nfs: { server: "s", path: "/" } }] }, {}],
-  ['container "main" asks for ports.hostPort', {}, { ports: [{ containerPort: 80, hostPort: 80 }] }],
   ["spec securityContext.seLinuxOptions has no effect", { securityContext: { seLinuxOptions: { type: "t" } } }, {}],
   ['container "main" securityContext.windowsOptions has no effect', {}, { securityContext: { windowsOptions: {} } }],
   ["spec setHostnameAsFQDN has no effect", { setHostnameAsFQDN: true }, {}],

@@ -96,11 +96,6 @@ const containerRefusals: readonly Refusal<Container>[] = [
     isAsked: ({ volumeMounts = [] }) =>
       volumeMounts.some(({ mountPropagation = "" }) => !["None", ""].includes(mountPropagation)),
   },
-  {
-    field: "ports.hostPort",
-    reason: "a pod has an address of its own and no port of its node",
-    isAsked: ({ ports = [] }) => ports.some(({ hostPort = 0 }) => hostPort !== 0),
-  },
 ];
 
 /** A field of one place in a pod that this node refuses. */

@@ -4,7 +4,7 @@
  * the client calls a transport, the embedded API server implements one.
  */
 
-export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
 /** A request to the API, independent of HTTP. */
 export interface ApiRequest {

@@ -9,6 +9,7 @@ import {
   agentStats,
   createAuthenticator,
   createNodeProxy,
+  objectProxyEndpoints,
   FaultyServer,
   MemoryGuard,
   serve,
@@ -221,6 +222,8 @@ async function listen(
     hostOf: options.podNetwork?.hostOf,
   });
   server.addEndpoints(proxy.endpoints);
+  const { connectToPod, hostOf } = options.podNetwork ?? {};
+  server.addEndpoints(objectProxyEndpoints({ reader, connectToPod, hostOf, tls: toAgents }));
   server.addEndpoints(
     resourceMetricsEndpoints({ ...host, reader, readSummary: agentStats(toAgents, options.podNetwork?.hostOf) }),
   );

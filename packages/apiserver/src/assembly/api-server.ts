@@ -208,6 +208,8 @@ export class ApiServer implements AsyncDisposable {
     attributes: RequestAttributes,
     signal: AbortSignal,
   ): Promise<ApiResponse> {
+    // What goes through a proxy is read by the program behind it.
+    if (attributes.subresource === "proxy") return endpoint({ request, attributes, body: undefined, signal });
     const { value } = await this.#decode(request);
     const body = isJsonObject(value) ? value : undefined;
     return endpoint({ request, attributes, body, signal });

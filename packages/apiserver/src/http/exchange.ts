@@ -118,8 +118,8 @@ export class Exchange {
     const credentials: Credentials = certificate === undefined ? { headers } : { headers, certificate };
     const user = services.authenticate(credentials);
     identified(user.username);
-    if (!methods.has(method)) throw methodNotAllowed();
     const request = this.#request();
+    if (!methods.has(method) && !(method === "OPTIONS" && isProxied(request))) throw methodNotAllowed();
     const holder = probePaths.has(request.path) ? { ...user, username: "system:probes" } : user;
     const entry = services.limits.enter(holder, isLongRunning(request));
     this.#entry = entry;
@@ -216,6 +216,11 @@ function withBody(request: ApiRequest, bytes: Buffer | undefined): ApiRequest {
   if (bytes === undefined) return request;
   checkEncoding(request.headers?.["content-encoding"]);
   return { ...request, body: bytes };
+}
+
+/** The program behind a proxy decides on the method. */
+function isProxied({ path }: ApiRequest): boolean {
+  return /^\/api\/v1\/(?:nodes|namespaces\/[^/]+\/(?:pods|services))\/[^/]+\/proxy(?:\/|$)/.test(path);
 }
 
 /** Watches, and logs that are followed. */

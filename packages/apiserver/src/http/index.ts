@@ -45,6 +45,8 @@ export { createTokenEndpoints } from "../auth/token-endpoints.ts";
 
 // node agents
 export type { NodeProxy, NodeProxyOptions } from "./node-proxy.ts";
+export type { ObjectProxyOptions } from "./object-proxy.ts";
+export { objectProxyEndpoints } from "./object-proxy.ts";
 export { createNodeProxy } from "./node-proxy.ts";
 export { agentStats } from "./agent-stats.ts";
 

@@ -11,6 +11,8 @@ const verbOfMethod: Readonly<Record<HttpMethod, string>> = {
   PUT: "update",
   PATCH: "patch",
   DELETE: "delete",
+  // As upstream: a request through a proxy may have it, and it needs every right.
+  OPTIONS: "",
 };
 
 /** What a path and method ask for; the grammar of upstream's RequestInfo, without regular expressions. */

@@ -46,6 +46,7 @@ function verbOf({ method, query }: ApiRequest, name: string): ResourceRequest["v
     case "DELETE":
       return name === "" ? "deletecollection" : "delete";
     case "GET":
+    case "OPTIONS":
     case "HEAD":
       if (name !== "") return "get";
       return isWatchQuery(query?.["watch"]) ? "watch" : "list";

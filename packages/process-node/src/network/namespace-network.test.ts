@@ -197,6 +197,17 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
       ensureRules: () => world.update(),
       nodeNamespace: { clock: systemClock, file },
     });
+    // The next agent finds it: its address is no longer the cluster's.
+    const again = await createNamespaceNetwork({
+      file: join(world.folder, "network.json"),
+      claim: async () => true,
+      namespace,
+      sockets,
+      podSockets,
+      ensureRules: () => world.update(),
+      nodeNamespace: { clock: systemClock, file },
+    });
+    expect(again.nodeHolderPid).toBe(network.nodeHolderPid);
     const holderPid = network.nodeHolderPid ?? 0;
     onTestFinished(() => void process.kill(holderPid, "SIGKILL"));
     const service: Service = {

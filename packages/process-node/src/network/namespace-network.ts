@@ -65,7 +65,7 @@ class NamespaceNetwork implements PodNetwork {
     }
     const { holderPid } = await holdNamespace(nodeNamespace);
     await runIn(namespace, onLoopback("del")).catch((error: unknown) => {
-      if (!messageOf(error).includes("Cannot assign requested address")) throw error;
+      if (!/Cannot assign requested address|Address not found/.test(messageOf(error))) throw error;
     });
     await this.#attach(this.nodeAddress, holderPid);
     await runIn({ holderPid, isRootless: false }, ["sh", "-ec", nodeScript]);

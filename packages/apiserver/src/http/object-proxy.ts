@@ -1,6 +1,6 @@
 /**
- * `pods/proxy`, `services/proxy` and `nodes/proxy`: passes requests on to a program in a pod, or to the agent of
- * a node, and its answers back.
+ * `pods/proxy`, `services/proxy` and `nodes/proxy`: passes requests on to a program in a pod, or to the agent
+ * of a node, and its answers back.
  */
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";

@@ -20,8 +20,8 @@ interface PodChain {
 
 /**
  * Connections that were allowed go on after a change of policies. A pod always reaches itself. Traffic of the
- * node (probes, the API server's webhooks, cluster DNS, pods with `hostNetwork`) is not subject to policies, as everywhere; the API
- * server as a destination is.
+ * node (probes, the API server's webhooks, cluster DNS, pods with `hostNetwork`) is not subject to policies,
+ * as everywhere; the API server as a destination is.
  */
 export function policyRules(
   sources: PolicySources,

@@ -9,7 +9,8 @@ interface Named {
 }
 
 /**
- * From the rules that are in force to others: connections stay, and so do the clients that endpoints remember.
+ * From the rules that are in force to others: connections stay, and so do the clients that endpoints
+ * remember.
  * `before` is empty when it is not known what is in force; then nothing is kept.
  */
 export function replaceTable(table: string, before: string, after: string): string {

@@ -1,4 +1,4 @@
-/** Which addresses and ports lead to which endpoints: of Services, of nodes and of pods on their node; pure. */
+/** Which addresses and ports lead to which endpoints: of Services, nodes and pods on their node; pure. */
 import type { Pod, Service, ServicePort } from "@setpoint/api";
 import { podRange, serviceRange } from "./base-rules.ts";
 import { inCidr, isIpv4, isPort } from "./ipv4.ts";

@@ -52,3 +52,21 @@ test("SRV names port and host of each endpoint", () => {
   const { records } = answerClusterName(table(false), "_sql._tcp.db.shop.svc.cluster.local", dnsTypes.SRV);
   expect(records).toMatchObject([{ type: "SRV", port: 5432, target: "db-0.db.shop.svc.cluster.local" }]);
 });
+
+test("an ExternalName within the cluster has the address that its target has", () => {
+  const names = createServiceTable(
+    () => [
+      service("web", { clusterIP: "10.96.0.7", ports: [{ port: 80 }] }),
+      service("alias", { type: "ExternalName", externalName: "Web.shop.svc.cluster.local." }),
+      service("outside", { type: "ExternalName", externalName: "www.example.com" }),
+      service("circle", { type: "ExternalName", externalName: "circle.shop.svc.cluster.local" }),
+    ],
+    () => [],
+  );
+  const typesOf = (name: string, type: number): readonly string[] =>
+    answerClusterName(names, `${name}.shop.svc.cluster.local`, type).records.map((record) => record.type);
+  expect(typesOf("alias", dnsTypes.A)).toEqual(["CNAME", "A"]);
+  expect(typesOf("alias", dnsTypes.CNAME)).toEqual(["CNAME"]);
+  expect(typesOf("outside", dnsTypes.A)).toEqual(["CNAME"]);
+  expect(typesOf("circle", dnsTypes.A).length).toBeLessThan(10);
+});

@@ -11,7 +11,23 @@ export const clusterDomain = "cluster.local";
 const notFound: DnsAnswer = { code: 3, records: [] };
 const refused: DnsAnswer = { code: 5, records: [] };
 
+/** As many names as an ExternalName may lead to, one after the other. */
+const aliasesMax = 8;
+
 export function answerClusterName(table: ServiceTable, name: string, type: number): DnsAnswer {
+  const answer = answerName(table, name, type);
+  const found = [...answer.records];
+  for (let i = 0; i < aliasesMax; i++) {
+    const last = found.at(-1);
+    if (last?.type !== "CNAME" || type === dnsTypes.CNAME) break;
+    const next = answerName(table, last.target.toLowerCase().replace(/\.$/, ""), type).records;
+    if (next.length === 0) break;
+    found.push(...next);
+  }
+  return { ...answer, records: found };
+}
+
+function answerName(table: ServiceTable, name: string, type: number): DnsAnswer {
   if (name.endsWith(".in-addr.arpa")) return reverse(table, name);
   if (name === clusterDomain) return { code: 0, records: [] };
   // Refused sends a resolver to its next server; there is none for names of the world.

@@ -9,11 +9,13 @@ export interface HostFilesOptions {
   /** Absent when cluster DNS cannot listen here: then all names of the cluster stand in the hosts file. */
   readonly dnsAddress?: string;
   readonly table: ServiceTable;
+  /** The host name of a pod with `hostNetwork`. */
+  readonly nodeName: string;
 }
 
 export function podHostFiles(pod: Pod, options: HostFilesOptions): Record<string, string> {
   return {
-    "/etc/hostname": `${podHostname(pod)}\n`,
+    "/etc/hostname": `${hostnameOf(pod, options)}\n`,
     "/etc/hosts": hosts(pod, options),
     "/etc/resolv.conf": resolvConf(pod, options.dnsAddress),
     // Static programs of Go look here before they choose between hosts and DNS.
@@ -21,6 +23,17 @@ export function podHostFiles(pod: Pod, options: HostFilesOptions): Record<string
   };
 }
 
+function hostnameOf(pod: Pod, { nodeName }: HostFilesOptions): string {
+  return pod.spec.hostNetwork === true ? nodeName : podHostname(pod);
+}
+
+/** As upstream: a pod in the network of its node has the names of the cluster where it asks for them. */
+function usesClusterNames({ spec }: Pod): boolean {
+  const { dnsPolicy = "ClusterFirst", hostNetwork = false } = spec;
+  return dnsPolicy === "ClusterFirstWithHostNet" || (dnsPolicy === "ClusterFirst" && !hostNetwork);
+}
+
+/** What a node resolves, cluster DNS resolves: no other server is reached. */
 function resolvConf(pod: Pod, dnsAddress: string | undefined): string {
   const { namespace } = podIdentity(pod);
   const isOwn = pod.spec.dnsPolicy === "None";
@@ -28,12 +41,13 @@ function resolvConf(pod: Pod, dnsAddress: string | undefined): string {
     ...(isOwn || dnsAddress === undefined ? [] : [dnsAddress]),
     ...(pod.spec.dnsConfig?.nameservers ?? []),
   ];
-  const own = isOwn ? [] : [`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain];
+  const isFirst = usesClusterNames(pod);
+  const own = !isFirst ? [] : [`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain];
   const searches = [...own, ...(pod.spec.dnsConfig?.searches ?? [])];
-  const given = (pod.spec.dnsConfig?.options ?? []).map(({ name, value }) =>
-    value === undefined ? name : `${name}:${value}`,
+  const given = (pod.spec.dnsConfig?.options ?? []).flatMap(({ name, value }) =>
+    name === undefined ? [] : [value === undefined ? name : `${name}:${value}`],
   );
-  const options = [...(isOwn ? [] : ["ndots:5"]), ...given];
+  const options = mergeOptions(isFirst ? ["ndots:5"] : [], given);
   return [
     ...servers.map((server) => `nameserver ${server}`),
     ...(searches.length > 0 ? [`search ${searches.join(" ")}`] : []),
@@ -42,15 +56,29 @@ function resolvConf(pod: Pod, dnsAddress: string | undefined): string {
   ].join("\n");
 }
 
-function hosts(pod: Pod, { podIP, dnsAddress, table }: HostFilesOptions): string {
+/** The pod's own value of an option wins. */
+function mergeOptions(defaults: readonly string[], given: readonly string[]): readonly string[] {
+  const nameOf = (option: string): string => option.split(":")[0] ?? "";
+  const names = new Set(given.map(nameOf));
+  return [...defaults.filter((option) => !names.has(nameOf(option))), ...given];
+}
+
+/** Clients look for these words. */
+const managed = "# Kubernetes-managed hosts file.";
+const managedOnHost = "# Kubernetes-managed hosts file (host network).";
+
+function hosts(pod: Pod, options: HostFilesOptions): string {
+  const { podIP, dnsAddress, table } = options;
   const { namespace } = podIdentity(pod);
-  const hostname = podHostname(pod);
+  const hostname = hostnameOf(pod, options);
+  const aliases = (pod.spec.hostAliases ?? []).map(({ ip, hostnames }) => `${ip}\t${(hostnames ?? []).join("\t")}`);
   const subdomain = pod.spec.subdomain ?? "";
   const full = subdomain === "" ? [] : [`${hostname}.${subdomain}.${namespace}.svc.${clusterDomain}`];
   const lines = [
+    pod.spec.hostNetwork === true ? managedOnHost : managed,
     "127.0.0.1\tlocalhost",
     `${podIP}\t${[...full, hostname].join("\t")}`,
-    ...(pod.spec.hostAliases ?? []).map(({ ip, hostnames }) => `${ip}\t${(hostnames ?? []).join("\t")}`),
+    ...(aliases.length === 0 ? [] : ["", "# Entries added by HostAliases.", ...aliases]),
     ...(dnsAddress === undefined ? clusterHosts(table, namespace) : []),
   ];
   return `${lines.join("\n")}\n`;

@@ -54,7 +54,7 @@ export function createPodParts(options: PodPartsOptions): PodParts {
     reports: createPodReports(client, events),
     hostFiles(pod, podIP) {
       const { dnsAddress, table } = services;
-      return podHostFiles(pod, { podIP, table, ...(dnsAddress === undefined ? {} : { dnsAddress }) });
+      return podHostFiles(pod, { podIP, table, nodeName, ...(dnsAddress === undefined ? {} : { dnsAddress }) });
     },
   };
 }

@@ -19,7 +19,7 @@ export async function writeImageArchives(directory: string, signal: AbortSignal)
   const store = new ImageStore({ clock: systemClock, log: silentLogger, directory: imageCacheFolder(), catalog });
   for (const [i, image] of etcdImages.entries()) {
     signal.throwIfAborted();
-    const { rootDirectory, config } = await store.ensure(image, signal);
+    const { rootDirectory, config } = await store.ensure(image, { signal });
     await writeImageArchive({ ...config, reference: image, root: rootDirectory, out: join(images, `${i}.tar`) });
   }
   const operator = findReleaseOperator("etcd");

@@ -29,7 +29,7 @@ export async function loadMadeImages(
   const catalog = createImageCatalog([], sources);
   const store = new ImageStore({ clock: systemClock, log: silentLogger, directory: imageCacheFolder(), catalog });
   for (const reference of Object.keys(sources).filter((name) => !isLoaded(name))) {
-    const { rootDirectory, config } = await store.ensure(reference, signal);
+    const { rootDirectory, config } = await store.ensure(reference, { signal });
     await load(reference, (out) => writeImageArchive({ ...config, reference, root: rootDirectory, out }));
     madeOf.set(reference, descriptionOf(sources[reference]));
     writeFileSync(recorded, JSON.stringify(Object.fromEntries(madeOf), undefined, 2));

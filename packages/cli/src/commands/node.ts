@@ -87,6 +87,7 @@ async function serve(init: NodeInit, write: (line: string) => void, end: End): P
     tls: { cert: serving.certificate, key: serving.key },
     ...(init.podNetwork === undefined ? {} : { podNetwork: { ...init.podNetwork, transport: networkTransport } }),
     onNotice: (sentence) => tell({ kind: "say", line: sentence }),
+    fetch,
     onProgress: (progress) => tell({ kind: "say", line: progressLine(progress) }),
   });
   tell({ kind: "ready" });

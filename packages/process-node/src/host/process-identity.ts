@@ -26,7 +26,7 @@ export function isAlive({ pid, startTicks }: ProcessIdentity): boolean {
 }
 
 /** Sends a signal to this process, but not to another one that has got its id. */
-export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): void {
+export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals | number): void {
   if (!isAlive(identity)) return;
   try {
     process.kill(identity.pid, signal);

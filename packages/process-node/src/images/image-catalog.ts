@@ -1,5 +1,6 @@
 /** From the image name of a manifest to its source. */
-import { nodeError } from "../errors.ts";
+import { isSetpointError, messageOf, type SetpointError } from "@setpoint/apimachinery";
+import { type NodeErrorCode, nodeError } from "../errors.ts";
 import type { CatalogueEntry } from "./catalogue-entry.ts";
 import { canonicalImageName, parseImageReference } from "./image-reference.ts";
 import type { ImageSource, UndescribedImage } from "./image.ts";
@@ -8,8 +9,10 @@ import type { ImageSource, UndescribedImage } from "./image.ts";
 export interface ImageCatalog {
   /** What a program or a catalogue file added. */
   findLocal(image: string): ImageSource | undefined;
-  /** Throws ERR_IMAGE_UNKNOWN with the commands that load and list images. */
-  find(image: string): ImageSource | UndescribedImage;
+  /** What the release or the catalogue has under the name. */
+  find(image: string): ImageSource | UndescribedImage | undefined;
+  /** The tags of the catalogue for the image's repository. */
+  tagsOf(image: string): readonly string[];
 }
 
 /** `localImages` are looked up first. `ownImages` belong to the release, as the entries do. */
@@ -23,12 +26,10 @@ export function createImageCatalog(
   const findLocal = (image: string): ImageSource | undefined => local.get(canonicalImageName(image));
   return {
     findLocal,
-    find(image) {
-      const source = findLocal(image) ?? findInCatalogue(entries, image) ?? own.get(canonicalImageName(image));
-      if (source !== undefined) return source;
+    find: (image) => findLocal(image) ?? findInCatalogue(entries, image) ?? own.get(canonicalImageName(image)),
+    tagsOf(image) {
       const { repository } = parseImageReference(image);
-      const entry = entries.find(({ repositories }) => repositories.includes(repository));
-      throw nodeError("ERR_IMAGE_UNKNOWN", unknownImage(image, entry));
+      return Object.keys(entries.find(({ repositories }) => repositories.includes(repository))?.tags ?? {});
     },
   };
 }
@@ -45,8 +46,20 @@ function byCanonicalName<T>(images: Readonly<Record<string, T>>): ReadonlyMap<st
   return new Map(Object.entries(images).map(([name, image]) => [canonicalImageName(name), image]));
 }
 
-function unknownImage(image: string, entry: CatalogueEntry | undefined): string {
-  const what = `Cannot pull image "${image}": this node has no image of that name`;
-  const tags = entry === undefined ? "" : `, but tags ${Object.keys(entry.tags).join(", ")}`;
-  return `${what}${tags}; load it with "setpoint image load FILE"; "setpoint image list" shows what this node can run`;
+/**
+ * ERR_IMAGE_UNKNOWN, or the code with which the registry's pull ended, with the commands that load and list
+ * images.
+ */
+export function unknownImage(image: string, catalog: ImageCatalog, pull?: unknown): SetpointError {
+  const tags = catalog.tagsOf(image);
+  const known = tags.length === 0 ? "" : `, but tags ${tags.join(", ")}`;
+  const asked = pull === undefined ? "" : `${messageOf(pull)}, and `;
+  const what = `Cannot pull image "${image}": ${asked}this node has no image of that name${known}`;
+  const todo = 'load it with "setpoint image load FILE"; "setpoint image list" shows what this node can run';
+  return nodeError(pullCode(pull), `${what}; ${todo}`, pull);
+}
+
+function pullCode(error: unknown): NodeErrorCode {
+  const codes: readonly NodeErrorCode[] = ["ERR_IMAGE_DENIED", "ERR_NO_DISK_SPACE", "ERR_IMAGE_PULL"];
+  return codes.find((code) => isSetpointError(error, code)) ?? "ERR_IMAGE_UNKNOWN";
 }

@@ -169,18 +169,19 @@ test("a full disk is reported before anything is fetched", async () => {
   });
 });
 
-test("an image that this node does not have names the commands that load and list images, and a tag that it has", () => {
+test("an image that this node does not have names the commands that load and list images, and a tag that it has", async () => {
   const images = store(folder());
-  expect(() => images.has("quay.io/coreos/etcd:v9")).toThrow(
+  await expect(images.ensure("quay.io/coreos/etcd:v9")).rejects.toThrow(
     "no image of that name, but tags v3.4.23, v3.5.16; load it",
   );
-  expect(() => images.has("candy")).toThrow(
+  await expect(images.ensure("candy")).rejects.toThrow(
     'Cannot pull image "candy": this node has no image of that name; load it with "setpoint image load FILE"; "setpoint image list" shows what this node can run',
   );
 });
 
-test("a digest names content, which no package has", () => {
-  expect(() => store(folder()).has(`nginx@sha256:${"0".repeat(64)}`)).toThrow("no image of that name");
+test("a digest names content, which no package has", async () => {
+  const name = `nginx@sha256:${"0".repeat(64)}`;
+  await expect(store(folder()).ensure(name)).rejects.toThrow("no image of that name");
   expect(store(folder()).has("docker.io/library/nginx:1.27")).toBe(false);
 });
 

@@ -19,15 +19,17 @@ import { findDebianMirror } from "./apt-mirror.ts";
 import { withBuildLock } from "./build-lock.ts";
 import { copyIntoRoot } from "./copy-into-root.ts";
 import { addLinks, checkVersion, completeRoot, extractClosure } from "./debian-closure.ts";
-import type { ImageCatalog } from "./image-catalog.ts";
+import { type ImageCatalog, unknownImage } from "./image-catalog.ts";
+import { parseImageReference } from "./image-reference.ts";
 import { type LoadedImage, LoadedImages, loadedPrefix } from "./oci/loaded-images.ts";
+import { type PullRequest, pullPrefix, type RegistryImages } from "./registry/registry-images.ts";
 import type { DebianClosure, ImageConfig, ImageFile, ImageSource, LocalImage, UndescribedImage } from "./image.ts";
 
 /** What happens while an image is fetched, for a person to see. */
 export interface ImageProgress {
   readonly kind: "image";
   readonly image: string;
-  readonly step: "building" | "fetching" | "copying" | "ready";
+  readonly step: "building" | "fetching" | "pulling" | "copying" | "ready";
   readonly seconds?: number;
 }
 
@@ -38,6 +40,8 @@ export interface ImageStoreOptions {
   /** The content-addressed cache; processes may share it. */
   readonly directory: string;
   readonly catalog: ImageCatalog;
+  /** Asked for names that nothing else knows; absent: such names are unknown. */
+  readonly registries?: Pick<RegistryImages, "ensure">;
   readonly mirror?: string;
   readonly onProgress?: (progress: ImageProgress) => void;
   /** Replaced in tests. */
@@ -87,41 +91,85 @@ export class ImageStore {
   /** Whether the image is present, so that no pull is needed. */
   has(name: string): boolean {
     const source = this.#find(name);
-    if ("describe" in source) return false;
+    if (source === undefined || "describe" in source) return false;
     return "id" in source || existsSync(this.#rootOf(imageHash(source)));
   }
 
-  /** The image, built when it is missing. Concurrent calls share one build. */
-  ensure(name: string, signal?: AbortSignal): Promise<LocalImage> {
-    const building = this.#building.get(name) ?? this.#ensure(name, signal).finally(() => this.#building.delete(name));
+  /** The image, built or pulled when it is missing. Concurrent calls share one build. */
+  ensure(name: string, request: PullRequest = {}): Promise<LocalImage> {
+    const found = this.#find(name);
+    if (found === undefined || ("id" in found && found.pulled !== undefined)) return this.#ensurePulled(name, request);
+    const building =
+      this.#building.get(name) ?? this.#ensure(name, found, request.signal).finally(() => this.#building.delete(name));
     this.#building.set(name, building);
     return building;
   }
 
   /**
    * Marks images in use, and removes images that were unused for days: those of local files, of which each
-   * build of a program adds one, and loaded ones that have no name any more. Closures stay, because fetching
-   * them again needs the network.
+   * build of a program adds one, pulled ones, and loaded ones that have no name any more. Closures stay,
+   * because the host may have no network when they are needed again.
    */
   async keepHouse(): Promise<void> {
     const { clock, directory, log } = this.#options;
     for (const hash of this.#used) touch(this.#rootOf(hash), this.#options.clock.now());
     if (clock.monotonic() - this.#sweptMs < sweepMs || !existsSync(directory)) return;
     this.#sweptMs = clock.monotonic();
+    this.#forgetPulled();
     const named = new Set(this.#loaded.list().map(({ id }) => this.#loaded.folderOf(id)));
     const isRemovable = (each: string): boolean =>
-      each.startsWith(localPrefix) || (each.startsWith(loadedPrefix) && !named.has(each));
+      each.startsWith(localPrefix) ||
+      each.startsWith(pullPrefix) ||
+      (each.startsWith(loadedPrefix) && !named.has(each));
     for (const name of readdirSync(directory).filter(isRemovable)) {
       const path = join(directory, name);
-      if (this.#used.has(name) || clock.now() - statSync(path).mtimeMs < unusedMsMax) continue;
+      if (!this.#isUnused(name)) continue;
       await rm(path, { recursive: true, force: true });
       log.info("Removed unused image", { hash: name });
     }
   }
 
-  async #ensure(name: string, signal?: AbortSignal): Promise<LocalImage> {
-    const found = this.#find(name);
-    if ("id" in found) return this.#use(name, this.#loaded.folderOf(found.id), found.id, found.config);
+  /** Pulled images that nobody used for days lose their names. */
+  #forgetPulled(): void {
+    for (const { id, name, pulled } of this.#loaded.list())
+      if (pulled !== undefined && this.#isUnused(this.#loaded.folderOf(id))) this.#loaded.remove(name);
+  }
+
+  #isUnused(folder: string): boolean {
+    const { clock, directory } = this.#options;
+    if (this.#used.has(folder)) return false;
+    const found = statSync(join(directory, folder), { throwIfNoEntry: false });
+    return found !== undefined && clock.now() - found.mtimeMs >= unusedMsMax;
+  }
+
+  async #ensurePulled(name: string, request: PullRequest): Promise<LocalImage> {
+    const { clock, onProgress, registries } = this.#options;
+    if (registries === undefined) throw unknownImage(name, this.#options.catalog);
+    const startedMs = clock.monotonic();
+    const isHere = this.has(name);
+    if (!isHere) onProgress?.({ kind: "image", image: name, step: "pulling" });
+    const image = await registries.ensure(name, request).catch((error: unknown) => {
+      throw isHere ? error : unknownImage(name, this.#options.catalog, error);
+    });
+    if (!isHere)
+      onProgress?.({ kind: "image", image: name, step: "ready", seconds: (clock.monotonic() - startedMs) / 1_000 });
+    return this.#useLoaded(name, image);
+  }
+
+  #useLoaded(name: string, image: LoadedImage): LocalImage {
+    const { id, config, bytes, manifestDigest, pulled } = image;
+    const used = this.#use(name, this.#loaded.folderOf(id), id, config);
+    const digest = pulled?.indexDigest ?? manifestDigest;
+    const isPulled = pulled !== undefined && digest !== undefined;
+    return { ...used, bytes, ...(isPulled ? { id: `${parseImageReference(name).repository}@${digest}` } : {}) };
+  }
+
+  async #ensure(
+    name: string,
+    found: ImageSource | LoadedImage | UndescribedImage,
+    signal?: AbortSignal,
+  ): Promise<LocalImage> {
+    if ("id" in found) return this.#useLoaded(name, found);
     const source = "describe" in found ? await this.#describe(name, found) : found;
     const hash = imageHash(source);
     if (!existsSync(this.#rootOf(hash))) {
@@ -134,7 +182,7 @@ export class ImageStore {
   }
 
   /** What a program of this process named comes first, then what was loaded, then the catalogue. */
-  #find(name: string): ImageSource | LoadedImage | UndescribedImage {
+  #find(name: string): ImageSource | LoadedImage | UndescribedImage | undefined {
     const { catalog } = this.#options;
     return catalog.findLocal(name) ?? this.#loaded.find(name) ?? this.#described.get(name) ?? catalog.find(name);
   }

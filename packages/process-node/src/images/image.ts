@@ -20,6 +20,8 @@ export interface ImageConfig {
   readonly workingDirectory?: string;
   /** `USER` or `USER:GROUP`, by name or number; default: root. */
   readonly user?: string;
+  /** What ends its program, `SIGQUIT`; default: SIGTERM. */
+  readonly stopSignal?: string;
 }
 
 /** An image by name: a closure, what is laid over it, and how it starts. */
@@ -41,9 +43,11 @@ export interface UndescribedImage {
 
 /** An image that lies ready on this host. */
 export interface LocalImage {
-  /** As in container statuses: `process://sha256:…`. */
+  /** As in container statuses: `process://sha256:…`, and `REPOSITORY@sha256:…` for what was pulled. */
   readonly id: string;
   readonly name: string;
   readonly rootDirectory: string;
   readonly config: ImageConfig;
+  /** Of its unpacked layers; absent for packages. */
+  readonly bytes?: number;
 }

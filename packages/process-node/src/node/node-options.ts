@@ -24,6 +24,8 @@ export interface NodeOptions {
   readonly ownImages?: Readonly<Record<string, UndescribedImage>>;
   /** Debian mirror; default: that of the host's apt sources. */
   readonly mirror?: string;
+  /** For images of registries; absent: no registry is asked. */
+  readonly fetch?: typeof globalThis.fetch;
   readonly podCidr?: string;
   /** Whether pods may have rights over the host (`privileged`, `hostPath`, …); default: no. */
   readonly allowHost?: boolean;

@@ -2,9 +2,10 @@
  * What a container gets from the cluster when it starts: data of ConfigMaps and Secrets, and addresses of
  * Services.
  */
-import type { Pod } from "@setpoint/api";
+import type { ConfigMap, Pod, Secret } from "@setpoint/api";
 import { backends, hasClusterIp, type ServiceTable } from "../network/service-table.ts";
 import type { ServiceProxy } from "../network/service-proxy.ts";
+import type { PullSecret } from "../images/registry/pull-credentials.ts";
 import type { PodObjects } from "../workers/pod-parts.ts";
 import type { DataReader, ServiceAddress } from "../pod/environment.ts";
 import { podIdentity } from "../cluster/pod.ts";
@@ -23,14 +24,31 @@ export function createPodObjects(
       for (const { kind, name } of environmentReferences(pod)) {
         const object = await referenced.find(uid, kind, namespace, name);
         if (object === undefined) continue;
-        const entries = [...decodeData(kind, object)].map(([key, bytes]) => [key, Buffer.from(bytes).toString("utf8")]);
-        data.set(`${kind}/${name}`, Object.fromEntries(entries) as Record<string, string>);
+        data.set(`${kind}/${name}`, textsOf(kind, object));
       }
       const read: DataReader = (kind, name) => data.get(`${kind}/${name}`);
       return read;
     },
     services: (pod) => serviceAddresses(table, proxy, pod),
+    async pullSecrets(pod) {
+      const { namespace, uid } = podIdentity(pod);
+      const names = new Set((pod.spec.imagePullSecrets ?? []).map(({ name = "" }) => name));
+      names.delete("");
+      const found: PullSecret[] = [];
+      const missing: string[] = [];
+      for (const name of names) {
+        const secret = await referenced.find(uid, "Secret", namespace, name);
+        if (secret === undefined) missing.push(name);
+        else found.push({ data: textsOf("Secret", secret) });
+      }
+      return { found, missing };
+    },
   };
+}
+
+function textsOf(kind: "ConfigMap" | "Secret", object: ConfigMap | Secret): Readonly<Record<string, string>> {
+  const entries = [...decodeData(kind, object)].map(([key, bytes]) => [key, Buffer.from(bytes).toString("utf8")]);
+  return Object.fromEntries(entries) as Record<string, string>;
 }
 
 /** The ConfigMaps and Secrets that the pod's variables come from. */

@@ -11,6 +11,7 @@ import { identify } from "../host/process-identity.ts";
 import { debianCatalogue } from "../images/debian-catalogue.ts";
 import { createImageCatalog } from "../images/image-catalog.ts";
 import { ImageStore } from "../images/image-store.ts";
+import { RegistryImages } from "../images/registry/registry-images.ts";
 import { KubeletServer, type KubeletServerOptions } from "../kubelet/kubelet-server.ts";
 import { RequestAccess } from "../kubelet/request-access.ts";
 import { statsSummary } from "../kubelet/stats-summary.ts";
@@ -175,10 +176,13 @@ function createKubelet(
 }
 
 function createImages(options: NodeOptions, { clock, log }: Host, folders: NodeFolders): ImageStore {
+  const { fetch } = options;
+  const directory = options.imageCache ?? join(folders.directory, "images");
   return new ImageStore({
     clock,
     log,
-    directory: options.imageCache ?? join(folders.directory, "images"),
+    directory,
+    ...(fetch === undefined ? {} : { registries: new RegistryImages({ clock, directory, fetch }) }),
     catalog: createImageCatalog(debianCatalogue, options.localImages, options.ownImages),
     ...(options.mirror === undefined ? {} : { mirror: options.mirror }),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),

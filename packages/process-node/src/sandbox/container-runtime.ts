@@ -103,6 +103,8 @@ export interface ContainerSpec {
   readonly readOnlyRoot?: boolean;
   readonly security?: ContainerSecurity;
   readonly limits?: ContainerLimits;
+  /** The signal that asks its program to end; default: SIGTERM. */
+  readonly stopSignal?: number;
 }
 
 export interface ContainerExit {
@@ -125,6 +127,8 @@ export interface RunningContainer {
   /** As it is recorded on the host, so that every agent reports the same time. */
   readonly startedAtMs: number;
   readonly exited: Promise<ContainerExit>;
+  /** Asks the main process to end, with the signal that its image names, else SIGTERM. */
+  stop(): void;
   /** To the main process. */
   signal(name: "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGHUP"): void;
   /** Ends every process in the sandbox, at once. */

@@ -331,6 +331,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       sandboxPid: main.pid,
       startedAtMs,
       exited,
+      stop: () => signalProcess(main, spec.stopSignal ?? "SIGTERM"),
       signal: (name) => signalProcess(main, name),
       // The first process of a process namespace: with it the kernel ends all others.
       destroy: () => signalProcess(main, "SIGKILL"),

@@ -1,6 +1,7 @@
 /** From a container of a pod and its image to what the runtime starts. */
 import type { Container, Pod, VolumeMount } from "@setpoint/api";
 import type { ContainerSpec } from "../sandbox/container-runtime.ts";
+import { parseSignal } from "../sandbox/signals.ts";
 import { createTerminationFile } from "../logs/termination-message.ts";
 import { nodeError } from "../errors.ts";
 import type { LocalImage } from "../images/image.ts";
@@ -35,6 +36,7 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     image: image.config.env ?? {},
   });
   const workingDirectory = container.workingDir ?? image.config.workingDirectory;
+  const stopSignal = parseSignal(image.config.stopSignal ?? "");
   const { user, group, security } = inImage(image.name, () => containerIdentity(pod, container, image));
   return {
     id: `${podIdentity(pod).uid}/${container.name}/${context.attempt}`,
@@ -50,6 +52,7 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     runAsGroup: group,
     security,
     limits: containerLimits(container),
+    ...(stopSignal === undefined ? {} : { stopSignal }),
     readOnlyRoot: container.securityContext?.readOnlyRootFilesystem === true,
   };
 }

@@ -12,7 +12,8 @@ export interface ContainerParts {
   readonly podLabel: string;
   readonly podUid: string;
   hasImage(image: string): boolean;
-  pullImage(image: string, signal: AbortSignal): Promise<LocalImage>;
+  /** `isFresh`: its registry is asked even if it is here. */
+  pullImage(image: string, request: { readonly isFresh: boolean; readonly signal: AbortSignal }): Promise<LocalImage>;
   /** The container of this attempt as the runtime starts it. Throws ERR_CONTAINER_CONFIG. */
   describe(container: Container, image: LocalImage, attempt: number): Promise<ContainerSpec>;
   start(spec: ContainerSpec): Promise<RunningContainer>;

@@ -3,6 +3,7 @@ import { messageOf } from "@setpoint/apimachinery";
 import { sleep, timestampAt } from "@setpoint/host";
 import type { AdoptedContainer, ContainerExit, RunningContainer } from "../sandbox/container-runtime.ts";
 import type { ReportedStatus } from "../status/pod-status.ts";
+import { goDuration } from "../status/go-duration.ts";
 import { nextBackOff, noBackOff, type RestartBackOff } from "../status/restart-back-off.ts";
 import { type ContainerEnd, containerEnd } from "./container-exit.ts";
 import { configRetryMs, type ContainerParts } from "./container-parts.ts";
@@ -17,6 +18,8 @@ import { type ProbedBefore, startProber } from "./container-prober.ts";
 import { ImagePuller } from "./image-puller.ts";
 import { runPostStart, runPreStop } from "./lifecycle-hooks.ts";
 
+/** They stay while the next try goes on. */
+const backOffReasons: ReadonlySet<string> = new Set(["CrashLoopBackOff", "ErrImagePull", "ImagePullBackOff"]);
 /** The grace period where neither pod nor probe names one. */
 const defaultGraceMs = 30_000;
 /** Errors with which a container waits instead of failing: they are not its own. */
@@ -179,7 +182,7 @@ export class ContainerWorker {
   /** A container that waits for its restart shows as waiting; how it ended is in lastState. */
   #crashLoop({ state, restartAfterMs }: TerminatedPhase): number {
     const { podLabel } = this.#parts;
-    const delay = delayText(this.#backOff.delayMs);
+    const delay = goDuration(this.#backOff.delayMs);
     const message = `back-off ${delay} restarting failed container=${this.name} pod=${podLabel}`;
     this.#lastState = { terminated: state };
     this.#phase = { kind: "waiting", reason: "CrashLoopBackOff", message, notBeforeMs: restartAfterMs };
@@ -215,11 +218,11 @@ export class ContainerWorker {
   #showStarting(): void {
     const before = this.#phase;
     if (before.kind === "terminated") this.#lastState = { terminated: before.state };
-    const isCrashLoop = before.kind === "waiting" && before.reason === "CrashLoopBackOff";
+    const isBackOff = before.kind === "waiting" && backOffReasons.has(before.reason);
     const message = before.kind === "waiting" ? before.message : undefined;
     this.#phase = {
       kind: "starting",
-      reason: isCrashLoop ? "CrashLoopBackOff" : "ContainerCreating",
+      reason: isBackOff ? before.reason : "ContainerCreating",
       ...(message === undefined ? {} : { message }),
     };
   }
@@ -302,7 +305,7 @@ export class ContainerWorker {
     prober.stop();
     const deadline = clock.setTimer(() => running.destroy(), graceMs);
     await runPreStop(this.#parts, this.#container, running, graceMs);
-    running.signal("SIGTERM");
+    running.stop();
     await running.exited;
     deadline.cancel();
     // Processes that the main process left behind end with the first process of the sandbox.
@@ -312,10 +315,4 @@ export class ContainerWorker {
   #event(type: "Normal" | "Warning", reason: string, message: string): void {
     this.#parts.event(type, reason, message, this.name);
   }
-}
-
-/** As Go writes a duration: `40s`, `5m0s`. */
-function delayText(delayMs: number): string {
-  const seconds = Math.round(delayMs / 1_000);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

@@ -2,6 +2,7 @@ import type { Container, ContainerStatus, Pod } from "@setpoint/api";
 import { podIdentity } from "../cluster/pod.ts";
 import { dropOldLogs } from "../logs/container-log.ts";
 import { terminationMessage } from "../logs/termination-message.ts";
+import type { PullSecret } from "../images/registry/pull-credentials.ts";
 import { runProbe } from "../probes/probe-runner.ts";
 import type { AdoptedContainer } from "../sandbox/container-runtime.ts";
 import type { PreparedVolume } from "../volumes/pod-volumes.ts";
@@ -36,7 +37,8 @@ export function createContainerWorker(
       podLabel: `${name}_${namespace}(${uid})`,
       podUid: uid,
       hasImage: (image) => images.has(image),
-      pullImage: (image, signal) => images.ensure(image, signal),
+      pullImage: (image, request) =>
+        images.ensure(image, { ...request, secrets: () => pullSecrets(parts, of.pod(), container.name) }),
       describe: (it, image, attempt) =>
         describeContainer(parts, {
           pod: of.pod(),
@@ -64,4 +66,17 @@ export function createContainerWorker(
     recorded,
     adopted,
   );
+}
+
+async function pullSecrets(
+  { objects, reports }: PodParts,
+  pod: Pod,
+  container: string,
+): Promise<readonly PullSecret[]> {
+  const { found, missing } = await objects.pullSecrets(pod);
+  if (missing.length > 0) {
+    const message = `Unable to retrieve some image pull secrets (${missing.join(", ")}); attempting to pull the image may not succeed.`;
+    reports.event(pod, "Warning", "FailedToRetrieveImagePullSecret", message, container);
+  }
+  return found;
 }

@@ -61,7 +61,11 @@ test.skipIf(reason !== "")(
         empty: async () => {},
         remove: async () => {},
       },
-      objects: { dataReader: async () => () => undefined, services: () => [] },
+      objects: {
+        dataReader: async () => () => undefined,
+        services: () => [],
+        pullSecrets: async () => ({ found: [], missing: [] }),
+      },
       reports: {
         writeStatus: async (_, status) => void statuses.push(status),
         removePod: async () => {},

@@ -3,6 +3,8 @@ import type { Pod, PodStatus } from "@setpoint/api";
 import type { Clock, Logger } from "@setpoint/host";
 import type { ContainerRuntime } from "../sandbox/container-runtime.ts";
 import type { LocalImage } from "../images/image.ts";
+import type { PullSecret } from "../images/registry/pull-credentials.ts";
+import type { PullRequest } from "../images/registry/registry-images.ts";
 import type { PodVolumes } from "../volumes/pod-volumes.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
 import type { DataReader, ServiceAddress } from "../pod/environment.ts";
@@ -12,6 +14,14 @@ export interface PodObjects {
   dataReader(pod: Pod): Promise<DataReader>;
   /** The Services whose addresses a container of the pod gets as environment variables. */
   services(pod: Pod): readonly ServiceAddress[];
+  /** The pod's `imagePullSecrets` that exist. */
+  pullSecrets(pod: Pod): Promise<PullSecrets>;
+}
+
+export interface PullSecrets {
+  readonly found: readonly PullSecret[];
+  /** The names of those that do not exist. */
+  readonly missing: readonly string[];
 }
 
 /** What a node reports to the API server about a pod. */
@@ -31,7 +41,7 @@ export interface PodParts {
   readonly cpus: number;
   readonly memoryBytes: number;
   readonly runtime: ContainerRuntime;
-  readonly images: { has(name: string): boolean; ensure(name: string, signal?: AbortSignal): Promise<LocalImage> };
+  readonly images: { has(name: string): boolean; ensure(name: string, request?: PullRequest): Promise<LocalImage> };
   readonly network: PodNetwork;
   readonly volumes: PodVolumes;
   readonly objects: PodObjects;

@@ -160,10 +160,12 @@ test("an image that cannot be had is tried again after 10, 20, 40 … seconds", 
   const world = new PodWorld({ containers: [{ ...main, image: "nope:1" }] });
   await world.run(1);
   expect(reasonOf(world)).toBe("ErrImagePull");
-  await world.run(10);
+  await world.run(5);
+  expect(world.events).toContain('main BackOff: Back-off pulling image "nope:1"');
   expect(reasonOf(world)).toBe("ImagePullBackOff");
   expect(world.container("main")?.state?.waiting?.message).toContain("no nope:1 here");
   expect(world.status.phase).toBe("Pending");
+  await world.run(6);
   world.imagesHere.add("nope:1");
   await world.run(20);
   expect(world.startsOf("main")).toEqual([30]);
@@ -182,7 +184,7 @@ test("imagePullPolicy Never waits for an image that is not there, Always looks i
   expect(never.status.phase).toBe("Running");
   const always = new PodWorld({ containers: [{ ...main, imagePullPolicy: "Always" }] });
   await always.run(1);
-  expect(always.events).toContain('main Pulled: Successfully pulled image "img:1"');
+  expect(always.events).toContain('main Pulled: Successfully pulled image "img:1" in 0s (0s including waiting).');
 });
 
 test("a container's last words are its termination message, or with FallbackToLogsOnError its last lines", async () => {

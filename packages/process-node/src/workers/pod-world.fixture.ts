@@ -49,6 +49,10 @@ export class FakeProcess implements RunningContainer {
     return this.id.split("/")[1] ?? "";
   }
 
+  stop(): void {
+    this.signal("SIGTERM");
+  }
+
   signal(name: string): void {
     this.signals.push(name);
     if (name === "SIGKILL") this.exit(137);
@@ -202,7 +206,11 @@ export class PodWorld {
         empty: async () => {},
         remove: async () => {},
       },
-      objects: { dataReader: async () => () => undefined, services: () => [] },
+      objects: {
+        dataReader: async () => () => undefined,
+        services: () => [],
+        pullSecrets: async () => ({ found: [], missing: [] }),
+      },
       reports: {
         writeStatus: async (_, status) => {
           this.statuses.push(status);

@@ -30,7 +30,7 @@ export function parseConfig(document: unknown): ParsedConfig {
   return { platform: platformOf(document), diffIds, image: startOf(isJsonObject(config) ? config : {}) };
 }
 
-function startOf({ Env, Entrypoint, Cmd, WorkingDir, User }: JsonObject): ImageConfig {
+function startOf({ Env, Entrypoint, Cmd, WorkingDir, User, StopSignal }: JsonObject): ImageConfig {
   // The kernel would cut a text there.
   const isCut = [Env, Entrypoint, Cmd, WorkingDir, User].flat().some((each) => String(each).includes("\0"));
   if (isCut) throw refusal("configuration.config: expected texts without NUL");
@@ -40,6 +40,7 @@ function startOf({ Env, Entrypoint, Cmd, WorkingDir, User }: JsonObject): ImageC
     ...(isTexts(Cmd) ? { command: Cmd } : {}),
     ...(typeof WorkingDir === "string" && WorkingDir !== "" ? { workingDirectory: WorkingDir } : {}),
     ...(typeof User === "string" && User !== "" ? { user: User } : {}),
+    ...(typeof StopSignal === "string" && StopSignal !== "" ? { stopSignal: StopSignal } : {}),
   };
 }
 

@@ -7,6 +7,7 @@ import { closeSync, fstatSync, readFileSync } from "node:fs";
 import type { ImageConfig } from "../image.ts";
 import { openInRoot } from "../root-path.ts";
 import { digestOf } from "./byte-streams.ts";
+import { digestIn, listIn, objectIn, parseJson, textIn } from "./document.ts";
 import { parseConfig, platformOf } from "./image-config.ts";
 import type { ArchiveLimits } from "./limits.ts";
 import { refusal } from "./refusal.ts";
@@ -33,7 +34,6 @@ export interface ArchivedLayer {
 }
 
 const nestingMax = 4;
-const digestPattern = /^sha256:[0-9a-f]{64}$/;
 const fullNameAnnotation = "io.containerd.image.name";
 const nameAnnotation = "org.opencontainers.image.ref.name";
 
@@ -198,35 +198,4 @@ function namesOf(annotations: unknown): readonly string[] {
 
 function blobPath(digest: string): string {
   return `blobs/${digest.replace(":", "/")}`;
-}
-
-function parseJson(content: Buffer, where: string): unknown {
-  try {
-    return JSON.parse(content.toString("utf8")) as unknown;
-  } catch (error) {
-    throw refusal(`${where}: expected JSON`, error);
-  }
-}
-
-function objectIn(value: unknown, where: string): JsonObject {
-  if (isJsonObject(value)) return value;
-  throw refusal(`${where}: expected an object`);
-}
-
-function listIn(object: JsonObject, field: string, where: string, max: number): readonly unknown[] {
-  const value = object[field];
-  if (Array.isArray(value) && value.length <= max) return value;
-  throw refusal(`${where}.${field}: expected a list of at most ${max} entries`);
-}
-
-function textIn(object: JsonObject, field: string, where: string): string {
-  const value = object[field];
-  if (typeof value === "string" && value !== "") return value;
-  throw refusal(`${where}.${field}: expected a text`);
-}
-
-function digestIn(object: JsonObject, field: string, where: string): string {
-  const value = textIn(object, field, where);
-  if (digestPattern.test(value)) return value;
-  throw refusal(`${where}.${field} is "${value}": expected sha256: and 64 hexadecimal digits`);
 }

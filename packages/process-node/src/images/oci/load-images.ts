@@ -13,7 +13,7 @@ import { canonicalImageName, isImageName } from "../image-reference.ts";
 import { ownPlatform } from "./image-config.ts";
 import { type ArchivedImage, readLayout } from "./image-layout.ts";
 import { archiveLimits, type ArchiveLimits } from "./limits.ts";
-import { type LoadedImage, LoadedImages, loadedPrefix } from "./loaded-images.ts";
+import { type LoadedImage, LoadedImages, loadedPrefix, type PulledFrom } from "./loaded-images.ts";
 import { LoadPace } from "./load-pace.ts";
 import { refusal } from "./refusal.ts";
 import { unpackArchive, unpackLayers, type UnpackOptions } from "./unpack.ts";
@@ -58,20 +58,38 @@ export async function loadImages(options: LoadImagesOptions): Promise<readonly L
   }
 }
 
-async function load(options: LoadImagesOptions): Promise<readonly LoadedImage[]> {
+/** An image that was downloaded into a folder, under the name for which its registry gave it. */
+export interface PulledImage {
+  readonly name: string;
+  readonly from: PulledFrom;
+}
+
+/**
+ * Loads what was pulled. Its layers are verified even where such an image is there already: a registry that
+ * names the digests of another one's image must not get them for its pods.
+ */
+export function installPulled(options: LoadImagesOptions, pulled: PulledImage): Promise<readonly LoadedImage[]> {
+  const { clock, directory, signal } = options;
+  return withBuildLock(clock, join(directory, "load.lock"), () => load(options, pulled), signal);
+}
+
+async function load(options: LoadImagesOptions, pulled?: PulledImage): Promise<readonly LoadedImage[]> {
   const { clock, directory, path, signal, limits = archiveLimits } = options;
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw refusal("no such file or folder");
   if (!found.isDirectory() && !found.isFile()) throw refusal("expected a file or a folder, got a device or a pipe");
   using cache = OpenFolder.at(directory);
-  const unpacking = { limits, pace: new LoadPace(clock, limits, signal), cache };
+  const unpacking = { limits, pace: new LoadPace(clock, limits, signal), cache, pulled: pulled?.from };
   const staging = `load${unfinished}`;
   await removeUnfinished(cache, signal);
   try {
     const isFolder = found.isDirectory();
     if (!isFolder) await unpackArchive(openSync(path, constants.O_RDONLY), join(directory, staging), unpacking);
     const images = readLayout(isFolder ? resolve(path) : join(directory, staging), ownPlatform(), limits);
-    const named = images.map((image) => ({ image, names: namesOf(image, images.length, options) }));
+    const named = images.map((image) => ({
+      image,
+      names: pulled === undefined ? namesOf(image, images.length, options) : [pulled.name],
+    }));
     const loaded: LoadedImage[] = [];
     for (const { image, names } of named) loaded.push(...(await install(image, names, directory, unpacking)));
     return loaded;
@@ -90,6 +108,7 @@ async function removeUnfinished(cache: OpenFolder, signal?: AbortSignal): Promis
 
 interface Unpacking extends UnpackOptions {
   readonly cache: OpenFolder;
+  readonly pulled: PulledFrom | undefined;
 }
 
 async function install(
@@ -99,12 +118,14 @@ async function install(
   unpacking: Unpacking,
 ): Promise<readonly LoadedImage[]> {
   const images = new LoadedImages(directory);
-  const before = images.list().find(({ id }) => id === image.id);
+  const { pulled } = unpacking;
+  const before = pulled === undefined ? images.list().find(({ id }) => id === image.id) : undefined;
   const bytes = before?.bytes ?? (await unpack(image, names, directory, unpacking));
   const { id, config, manifestDigest } = image;
   const loaded = names.map((name) => ({
     ...{ name, id, config, bytes },
     ...(manifestDigest === undefined ? {} : { manifestDigest }),
+    ...(pulled === undefined ? {} : { pulled }),
   }));
   for (const each of loaded) images.save(each);
   return loaded;

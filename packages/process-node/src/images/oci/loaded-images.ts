@@ -10,9 +10,19 @@ import { readJson, writeJson } from "../../host/json-file.ts";
 import type { ImageConfig } from "../image.ts";
 import { canonicalImageName, parseImageReference } from "../image-reference.ts";
 
-/** An image that `setpoint image load` put into the cache. */
+/** How an image came from its registry. */
+export interface PulledFrom {
+  /** Of the index that led to its manifest; absent when there is none. */
+  readonly indexDigest?: string;
+  /** Whether the registry gave it without a login. */
+  readonly isPublic: boolean;
+  /** Digests of the logins that the registry gave it to. */
+  readonly readers: readonly string[];
+}
+
+/** An image that `setpoint image load` put into the cache, or that was pulled into it. */
 export interface LoadedImage {
-  /** With registry and tag. */
+  /** With registry, and tag or digest. */
   readonly name: string;
   /** The digest of its configuration. */
   readonly id: string;
@@ -20,6 +30,8 @@ export interface LoadedImage {
   readonly config: ImageConfig;
   /** Of its unpacked layers. */
   readonly bytes: number;
+  /** Absent: a person loaded it. */
+  readonly pulled?: PulledFrom;
 }
 
 /** In the names of the folders of loaded images. */
@@ -39,8 +51,9 @@ export class LoadedImages {
     const { repository, tag, digest } = parseImageReference(image);
     if (tag !== undefined) {
       const found = this.#read(this.#file(`${repository}:${tag}`));
-      return found !== undefined && hasDigest(found, digest) ? found : undefined;
+      if (found !== undefined && hasDigest(found, digest)) return found;
     }
+    if (digest === undefined) return undefined;
     return this.list().find(
       (each) => parseImageReference(each.name).repository === repository && hasDigest(each, digest),
     );
@@ -61,7 +74,8 @@ export class LoadedImages {
 
   /** Whether there was one. Its files go when no name and no container needs them. */
   remove(image: string): boolean {
-    const file = this.#file(canonicalImageName(image));
+    const { repository, digest } = parseImageReference(image);
+    const file = this.#file(digest === undefined ? canonicalImageName(image) : `${repository}@${digest}`);
     if (!existsSync(file)) return false;
     rmSync(file);
     return true;
@@ -88,6 +102,6 @@ export class LoadedImages {
   }
 }
 
-function hasDigest({ id, manifestDigest }: LoadedImage, digest: string | undefined): boolean {
-  return digest === undefined || digest === manifestDigest || digest === id;
+function hasDigest({ id, manifestDigest, pulled }: LoadedImage, digest: string | undefined): boolean {
+  return digest === undefined || [manifestDigest, pulled?.indexDigest, id].includes(digest);
 }

@@ -1,4 +1,4 @@
-/** Gives tokens to those who know the password, signed as the registry expects them. */
+/** Gives tokens to clients that send the password, signed as the registry expects them. */
 import { sign, X509Certificate } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";

@@ -16,7 +16,7 @@ export interface RegistryAddress {
 const apiHosts: Readonly<Record<string, string>> = { "docker.io": "registry-1.docker.io" };
 const redirectsMax = 5;
 
-/** Plain HTTP for a registry of this host only: anyone on the way could read credentials and change an image. */
+/** Plain HTTP only for a registry of this host: others on the way could read logins and change images. */
 export function registryAddress(image: string): RegistryAddress {
   const { repository } = parseImageReference(image);
   const slash = repository.indexOf("/");

@@ -15,7 +15,7 @@ const knownErrors = [
   ...["UNAUTHORIZED", "UNSUPPORTED"],
 ];
 
-/** Gets manifests and blobs. The credential goes to this registry and to where it asks for a token, nowhere else. */
+/** Gets manifests and blobs. The login goes to this registry and to its token service, nowhere else. */
 export class RegistrySession {
   readonly #asking: Asking;
   readonly #address: RegistryAddress;

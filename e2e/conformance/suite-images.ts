@@ -51,6 +51,8 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
     "netcat-openbsd",
     "procps",
     "grep",
+    // getent
+    "libc-bin",
   );
   // Debian makes this link in a script of the package, and such scripts do not run.
   const links = { "/usr/bin/nc": "/bin/nc.openbsd" };
@@ -59,6 +61,8 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
     [`${testImages}/agnhost:2.63.0`]: testServer,
     // The version that cases of a rolling update start from, or end with.
     [`${testImages}/agnhost:2.55`]: testServer,
+    // Asks for names with the resolver of glibc.
+    [`${testImages}/glibc-dns-testing:2.0.0`]: { closure: tools, links, command: ["bash"], env: path },
     "registry.k8s.io/pause:3.10.2": { closure: closure("busybox-static"), files, entrypoint: ["/agnhost", "pause"] },
     [`${testImages}/busybox:1.37.0-1`]: shell,
     [`${testImages}/nginx:1.15-4`]: webServer,

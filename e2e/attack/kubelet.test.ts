@@ -30,7 +30,8 @@ beforeAll(async () => {
   target = await Target.start({ directory });
   const { status } = await target.admin.get(Node, { name: "node-1" });
   const host = status?.addresses?.find(({ type }) => type === "InternalIP")?.address ?? "";
-  kubelet = { host, port: status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0 };
+  // Its address in the network of the pods begins with 10, and that on this host with 127.
+  kubelet = { host: host.replace(/^10/, "127"), port: status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0 };
 });
 
 afterAll(async () => {

@@ -63,7 +63,6 @@ const refused: readonly Request[] = [
   { name: "all-capabilities", container: "securityContext: { capabilities: { add: [ALL] } }" },
   { name: "apparmor", container: "securityContext: { appArmorProfile: { type: Localhost, localhostProfile: x } }" },
   { name: "seccomp", container: "securityContext: { seccompProfile: { type: Localhost, localhostProfile: ../../x } }" },
-  { name: "host-port", container: "ports: [{ containerPort: 80, hostPort: 80 }]" },
 ];
 
 test.skipIf(reason)(`what this node cannot honour is refused with a reason and an event ${reason}`, async () => {

@@ -90,7 +90,13 @@ export { serviceBindingOperator } from "./binding/projection/workload-bindings.t
 // operations and maintenance windows
 export { Operation } from "./kinds/operation.ts";
 export type { MaintenanceWindow, WindowState } from "./operations/maintenance-window.ts";
-export { isOpen, maintenanceWindows, windowRefusal, windowState } from "./operations/maintenance-window.ts";
+export {
+  closedWindow,
+  isOpen,
+  maintenanceWindows,
+  windowRefusal,
+  windowState,
+} from "./operations/maintenance-window.ts";
 export type { OperationReport } from "./operations/operation-step.ts";
 export type { EngineOperations, OperationRequest } from "./operations/operations.ts";
 
@@ -108,6 +114,15 @@ export type { FenceableInstance } from "./fencing/fence-operation.ts";
 export { changeFencing } from "./fencing/fence-operation.ts";
 export type { FencingSpec, FencingStatus } from "./fencing/fencing-fields.ts";
 export { fencingSpec, fencingStatus } from "./fencing/fencing-fields.ts";
+
+// members: claims, Services, budget, the node that a new one avoids
+export { avoidingNode } from "./members/avoided-node.ts";
+export type { DeletionPolicy, DueGrowth, VolumeGrowth } from "./members/claims.ts";
+export { dueGrowth, isClaimRetained, isClaimSmall, isMisowned, retain } from "./members/claims.ts";
+export { budgetRestoration, isBudgetAsWanted, memberBudget } from "./members/disruption-budget.ts";
+export type { MemberSet } from "./members/member-set.ts";
+export type { ServiceJudgement, ServiceRole } from "./members/services.ts";
+export { isOutsideOfLoopback, judgeServices, memberService, serviceRestoration } from "./members/services.ts";
 
 // what is remembered of members
 export type { DiskHealth, DiskSamples, WriteBucket } from "./members/disks.ts";

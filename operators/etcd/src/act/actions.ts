@@ -2,20 +2,26 @@
  * Performs the steps of the plan. Each step is idempotent and decides nothing: the next pass observes what is
  * half done and plans again.
  */
+import {
+  avoidingNode,
+  budgetRestoration,
+  isOutsideOfLoopback,
+  memberBudget,
+  memberService,
+  serviceRestoration,
+} from "@setpoint/data-service";
 import { type Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { type ReconcileContext, type Result, TemporaryError } from "setpoint";
 import { isForbidden, isInvalid } from "setpoint/client";
 import { isNotYet, waitsForStart } from "../gateway/etcd-gateway.ts";
 import { isGivenUpVolume, labels, newMemberName, peerUrl } from "../kind/member-names.ts";
-import { budgetRestoration, memberBudget } from "../resources/disruption-budget.ts";
 import { forced } from "../resources/given-up-members.ts";
 import { memberImage, versionAnnotation } from "../resources/member-image.ts";
 import { memberLabels, memberPod } from "../resources/member-pod.ts";
-import { avoidingNode } from "../resources/avoided-node.ts";
 import { copyingFirst, removingCopies } from "../resources/survivor-copy.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
-import { isOutsideOfLoopback, restoration, serviceRoles, wantedService } from "../resources/services.ts";
+import { memberSet, minAvailable, serviceRoles } from "../resources/services.ts";
 import type { EtcdConnections } from "../access/connections.ts";
 import { type Actions, type Answering, recheckMs } from "../plan/etcd-step.ts";
 import { nodeToAvoid } from "../plan/plan-disks.ts";
@@ -168,7 +174,7 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
     },
 
     async applyBudget(_, { apply, get, patch }, { cluster }) {
-      const wanted = memberBudget(cluster);
+      const wanted = memberBudget(memberSet(cluster), minAvailable(cluster));
       const { name = "", namespace } = wanted.metadata;
       const present = get(PodDisruptionBudget, name, namespace);
       if (present === undefined) await apply(wanted);
@@ -241,13 +247,13 @@ async function applyServices(
 ): Promise<readonly Service[]> {
   const applied: Service[] = [];
   for (const role of serviceRoles) {
-    const wanted = wantedService(cluster, role);
+    const wanted = memberService(memberSet(cluster), role);
     const { name = "", namespace } = wanted.metadata;
     if (!servicesToApply.includes(name)) continue;
     const present = get(Service, name, namespace);
     if (present === undefined) applied.push(await apply(wanted));
     // The list of ports is written as a whole, so nothing may have changed since it was read.
-    else await patch(present, restoration(present, wanted), { unchanged: true });
+    else await patch(present, serviceRestoration(present, wanted), { unchanged: true });
   }
   return applied;
 }

@@ -1,9 +1,9 @@
 /** Brings volumes to the size of the spec, and enlarges those that the data fill; pure. */
+import { dueGrowth } from "@setpoint/data-service";
 import { wait } from "setpoint";
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityValue } from "setpoint/kinds";
 import type { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { act, type EtcdStep, recheckMs } from "./etcd-step.ts";
-import { isVolumeLeaving, type SeenMember } from "../seen/seen.ts";
+import type { SeenMember } from "../seen/seen.ts";
 import type { Situation } from "./situation.ts";
 
 /**
@@ -24,22 +24,15 @@ function planWantedSize({ cluster, small }: Situation): EtcdStep | undefined {
 }
 
 /** The file of etcd alone is measured: its log and snapshots take a bounded part of the rest. */
-function planGrowth({ spec }: EtcdCluster, member: SeenMember): EtcdStep | undefined {
-  const growth = spec.maintenance.volumeGrowth;
-  const asked = member.volume?.spec?.resources?.requests?.["storage"];
-  const used = member.status?.dbSize;
-  if (growth === undefined || asked === undefined || used === undefined || isVolumeLeaving(member)) return undefined;
-  const present = parseQuantity(String(asked));
-  const percent = Math.floor((100 * used) / Number(quantityValue(present)));
-  if (percent < growth.whenUsedPercent) return undefined;
-  const [max, next] = [parseQuantity(growth.max), addQuantities(present, parseQuantity(growth.step))];
-  const target = compareQuantities(next, max) > 0 ? max : next;
-  const use = `the data of ${member.name} take ${percent} % of its volume of ${asked}`;
-  if (compareQuantities(target, present) <= 0)
-    return wait(
-      `${use}, which may grow to ${growth.max} by itself: delete keys, or raise spec.maintenance.volumeGrowth.max`,
-      recheckMs,
-    );
-  const storage = formatQuantity(target);
-  return act("growVolume", { member: member.name, storage }, `${use}: it grows to ${storage}`);
+function planGrowth({ spec }: EtcdCluster, { name, volume, status }: SeenMember): EtcdStep | undefined {
+  const { volumeGrowth } = spec.maintenance;
+  const due = dueGrowth(volume, status?.dbSize, volumeGrowth);
+  if (due === undefined) return undefined;
+  const use = `the data of ${name} take ${due.percent} % of its volume of ${due.asked}`;
+  if (due.to !== undefined)
+    return act("growVolume", { member: name, storage: due.to }, `${use}: it grows to ${due.to}`);
+  return wait(
+    `${use}, which may grow to ${volumeGrowth?.max} by itself: delete keys, or raise spec.maintenance.volumeGrowth.max`,
+    recheckMs,
+  );
 }

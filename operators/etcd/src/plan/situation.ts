@@ -1,23 +1,29 @@
 /** What follows from a snapshot before any step is chosen: judgements by the spec and by the time; pure. */
-import { compareVersions, type FencingDecision, windowRefusal, windowState } from "@setpoint/data-service";
-import { compareQuantities, parseQuantity, type Service } from "setpoint/kinds";
+import {
+  closedWindow,
+  compareVersions,
+  type FencingDecision,
+  isBudgetAsWanted,
+  isClaimSmall,
+  isMisowned,
+  judgeServices,
+  type ServiceJudgement,
+} from "@setpoint/data-service";
 import type { KubeObject } from "setpoint";
 import type { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { upgradeRefusal } from "../kind/etcd-version.ts";
 import { labels } from "../kind/member-names.ts";
-import { isBudgetAsWanted } from "../resources/disruption-budget.ts";
 import { podVersion } from "../resources/member-image.ts";
 import { memberLabels } from "../resources/member-pod.ts";
 import { isOutdated } from "../resources/member-template.ts";
-import { isRetained } from "../resources/retained-volumes.ts";
-import { isAsWanted, isOutsideOfLoopback, serviceRoles } from "../resources/services.ts";
+import { memberSet, minAvailable, serviceRoles } from "../resources/services.ts";
 import { removesCopies } from "../resources/survivor-copy.ts";
 import { isRestoring } from "../seen/restore-view.ts";
 import type { Seen, SeenMember } from "../seen/seen.ts";
 import { judgeFencing } from "./fencing-judgement.ts";
 
 /** A snapshot with what follows from it. The rules of the plan and the status read it. */
-export interface Situation extends Seen {
+export interface Situation extends Seen, ServiceJudgement {
   /** Members that a user keeps stopped. */
   readonly fencing: FencingDecision;
   /** The member on whose volume a copy is due to be removed. */
@@ -38,31 +44,29 @@ export interface Situation extends Seen {
   readonly versionRefusal?: string | undefined;
   /** Why no step that interrupts clients may begin now: the maintenance windows are closed. */
   readonly closed?: string | undefined;
-  /** Names of Services that are missing or differ from the desired ones. */
-  readonly servicesToApply: readonly string[];
-  /** A Service of our name that another owner has. */
-  readonly serviceTaken?: string | undefined;
-  /** Pods have loopback addresses of their own, as everywhere but on a node whose pods share the host's. */
-  readonly hasLoopback: boolean;
 }
 
 /** Judges the facts of a snapshot. */
 export function judge(seen: Seen): Situation {
   const { cluster, members, givenUp, nowMs, quorum, restore } = seen;
   const everybody = [...members, ...givenUp].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const policy = cluster.spec.deletionPolicy;
+  const storage = cluster.spec.volumeClaimTemplate?.resources.requests.storage;
   const copyToRemove = seen.copyImage === undefined ? undefined : dueCopy(cluster, nowMs);
   return {
     ...seen,
     fencing: judgeFencing(cluster, members, quorum, isRestoring(restore)),
     copyToRemove,
-    misowned: everybody.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
+    misowned: everybody
+      .filter(({ volume }) => isMisowned(volume, { uid: cluster.metadata.uid, policy, label: labels.deletionPolicy }))
+      .map(({ name }) => name),
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     outdated: members.filter((member) => isToRestart(seen, member, copyToRemove)).map(({ name }) => name),
-    small: members.filter((member) => isSmall(cluster, member)).map(({ name }) => name),
-    needsBudget: seen.budget === undefined || !isBudgetAsWanted(seen.budget, cluster),
+    small: members.filter(({ volume }) => isClaimSmall(volume, storage)).map(({ name }) => name),
+    needsBudget: seen.budget === undefined || !isBudgetAsWanted(seen.budget, memberSet(cluster), minAvailable(cluster)),
     ...judgeVersion(seen),
-    closed: closedWindow(cluster, nowMs),
-    ...judgeServices(seen),
+    closed: closedWindow(cluster.spec.maintenanceWindows, nowMs),
+    ...judgeServices(memberSet(cluster), serviceRoles, seen.services),
   };
 }
 
@@ -90,45 +94,6 @@ function isMislabelled(cluster: EtcdCluster, { name, pod, volume }: SeenMember):
   );
 }
 
-/**
- * The garbage collector deletes a volume with its owner, the cluster; nothing deletes one with the retention
- * label.
- */
-function isMisowned({ spec, metadata: { uid } }: EtcdCluster, { volume }: SeenMember): boolean {
-  if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return false;
-  const isOwned = volume.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
-  return isOwned !== (spec.deletionPolicy === "Delete") || isRetained(volume) !== (spec.deletionPolicy === "Retain");
-}
-
-/** What was asked for; the volume itself follows when its class and its node allow it. */
-function isSmall({ spec }: EtcdCluster, { volume }: SeenMember): boolean {
-  const wanted = spec.volumeClaimTemplate?.resources.requests.storage;
-  const asked = volume?.spec?.resources?.requests?.["storage"];
-  if (wanted === undefined || asked === undefined || volume?.metadata.deletionTimestamp !== undefined) return false;
-  return compareQuantities(parseQuantity(wanted), parseQuantity(String(asked))) > 0;
-}
-
-function judgeServices({
-  cluster,
-  services,
-}: Seen): Pick<Situation, "servicesToApply" | "serviceTaken" | "hasLoopback"> {
-  const servicesToApply: string[] = [];
-  let hasLoopback = false;
-  for (const role of serviceRoles) {
-    const name = role.nameOf(cluster.metadata.name ?? "");
-    const present = services.get(name);
-    if (present !== undefined && !isOurs(present, cluster))
-      return { servicesToApply: [], serviceTaken: name, hasLoopback };
-    if (present === undefined || !isAsWanted(present, cluster, role)) servicesToApply.push(name);
-    hasLoopback ||= isOutsideOfLoopback(present);
-  }
-  return { servicesToApply, hasLoopback };
-}
-
-function isOurs(service: Service, cluster: EtcdCluster): boolean {
-  return service.metadata.ownerReferences?.some((owner) => owner.uid === cluster.metadata.uid) ?? false;
-}
-
 /** Members are upgraded to the spec's version only if etcd allows that step from the oldest running one. */
 function judgeVersion({ cluster, members, nowMs }: Seen): Pick<Situation, "targetVersion" | "versionRefusal"> {
   const versions = members
@@ -139,12 +104,4 @@ function judgeVersion({ cluster, members, nowMs }: Seen): Pick<Situation, "targe
   const refusal = running === undefined ? undefined : upgradeRefusal(running, cluster.spec.version, nowMs);
   if (refusal === undefined) return { targetVersion: cluster.spec.version };
   return { targetVersion: versions.at(-1) ?? running ?? cluster.spec.version, versionRefusal: refusal };
-}
-
-/** Why no step that interrupts clients may begin now. */
-function closedWindow({ spec: { maintenanceWindows: windows = [] } }: EtcdCluster, nowMs: number): string | undefined {
-  const refusal = windowRefusal(windows);
-  if (refusal !== undefined) return refusal;
-  const { open, untilMs = nowMs } = windowState(windows, nowMs);
-  return open ? undefined : `the next maintenance window opens at ${new Date(untilMs).toISOString()}`;
 }

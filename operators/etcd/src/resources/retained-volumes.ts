@@ -1,13 +1,12 @@
 /**
  * Volumes that outlive their EtcdCluster: what marks them, and what keeps them from being deleted by the way.
  */
+import { isClaimRetained, retain } from "@setpoint/data-service";
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import { type ReconcileContext, rule } from "setpoint";
 import { admissionPolicy, type AdmissionPolicy } from "setpoint/webhooks";
 import type { EtcdCluster } from "../kind/etcd-cluster.ts";
 import { labels } from "../kind/member-names.ts";
-
-const retain = "Retain";
 
 /** The labels of a claim that its cluster retains; null takes the mark off in a merge patch. */
 export function retentionLabels(isRetained: boolean): Readonly<Record<string, string | null>> {
@@ -15,8 +14,8 @@ export function retentionLabels(isRetained: boolean): Readonly<Record<string, st
 }
 
 /** Whether nobody may delete a claim before its mark is taken off. */
-export function isRetained({ metadata }: PersistentVolumeClaim): boolean {
-  return metadata.labels?.[labels.deletionPolicy] === retain;
+export function isRetained(claim: PersistentVolumeClaim): boolean {
+  return isClaimRetained(claim, labels.deletionPolicy);
 }
 
 /** The server refuses to delete marked claims: by name, with their namespace, or as garbage. */

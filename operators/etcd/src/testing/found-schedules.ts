@@ -210,7 +210,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
     without: [
       {
         file: actions,
-        from: "else await patch(present, restoration(present, wanted), { unchanged: true });",
+        from: "else await patch(present, serviceRestoration(present, wanted), { unchanged: true });",
         to: "else await apply(wanted);",
       },
       {
@@ -265,8 +265,8 @@ export const foundSchedules: readonly FoundSchedule[] = [
     faults: [{ kind: "E2", at: write(told, 3), child: { resource: "poddisruptionbudgets", rank: 16 }, own: true }],
     without: [
       {
-        file: "operators/etcd/src/resources/disruption-budget.ts",
-        from: "present.metadata.labels?.[labels.cluster] === name &&",
+        file: "packages/data-service/src/members/disruption-budget.ts",
+        from: "present.metadata.labels?.[label] === name &&",
         to: "",
       },
     ],

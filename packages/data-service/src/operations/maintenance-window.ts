@@ -82,3 +82,11 @@ function lastOpeningMs(window: MaintenanceWindow, fromMs: number, nowMs: number)
 function nextOpeningMs({ schedule, timeZone }: Omit<MaintenanceWindow, "duration">, afterMs: number): number {
   return nextCronRun(schedule, afterMs, timeZone === undefined ? {} : { timeZone });
 }
+
+/** Why no step that interrupts clients may begin now; undefined while one may. */
+export function closedWindow(windows: readonly MaintenanceWindow[] = [], nowMs: number): string | undefined {
+  const refusal = windowRefusal(windows);
+  if (refusal !== undefined) return refusal;
+  const { open, untilMs = nowMs } = windowState(windows, nowMs);
+  return open ? undefined : `the next maintenance window opens at ${new Date(untilMs).toISOString()}`;
+}

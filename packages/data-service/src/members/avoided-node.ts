@@ -6,6 +6,7 @@ type Affinity = NonNullable<NonNullable<Pod["spec"]>["affinity"]>;
 /** Above what a user prefers, and no more than a preference: a cluster with one node keeps its members. */
 const weight = 100;
 
+/** The pod with a preference for any other node than `node`. */
 export function avoidingNode(pod: Pod, node: string | undefined): Pod {
   if (node === undefined) return pod;
   return { ...pod, spec: { ...pod.spec, affinity: withPreference(pod.spec?.affinity ?? {}, node) } } as Pod;

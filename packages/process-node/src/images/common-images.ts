@@ -62,6 +62,17 @@ const redis: ImageSource = {
   command: ["redis-server", "--protected-mode", "no"],
 };
 
+/** As upstream's image: its user, which owns the data, has the number 999. */
+function postgres(suite: string, major: string): ImageSource {
+  const bin = `/usr/lib/postgresql/${major}/bin`;
+  return {
+    closure: { suite, packages: [`postgresql-${major}`, "dash", "coreutils"] },
+    users: { postgres: 999 },
+    env: { PATH: `${path.PATH}:${bin}`, PG_MAJOR: major, PGDATA: "/var/lib/postgresql/data" },
+    command: ["postgres"],
+  };
+}
+
 function tagged(source: ImageSource, tags: string): Readonly<Record<string, ImageSource>> {
   return Object.fromEntries(`latest ${tags}`.split(" ").map((tag) => [tag, source]));
 }
@@ -75,5 +86,12 @@ export const commonImages: readonly CatalogueEntry[] = [
     tags: tagged(nginx, "stable mainline alpine stable-alpine 1 1.14.2 1.16.1 1.22 1.25 1.26 1.27 1.28"),
   },
   { repositories: ["docker.io/library/redis"], tags: tagged(redis, "alpine 6 7 7.0 7.2 7.4 8") },
+  {
+    repositories: ["docker.io/library/postgres"],
+    tags: {
+      ...Object.fromEntries(["15", "15-bookworm"].map((tag) => [tag, postgres("bookworm", "15")])),
+      ...Object.fromEntries(["17", "17-trixie", "latest"].map((tag) => [tag, postgres("trixie", "17")])),
+    },
+  },
   { repositories: ["registry.k8s.io/pause"], tags: tagged(pause, "3.8 3.9 3.10 3.10.1") },
 ];

@@ -18,6 +18,7 @@ import { nodeError } from "../errors.ts";
 import { findDebianMirror } from "./apt-mirror.ts";
 import { withBuildLock } from "./build-lock.ts";
 import { copyIntoRoot } from "./copy-into-root.ts";
+import { addUsers } from "./add-users.ts";
 import { addLinks, checkVersion, completeRoot, extractClosure } from "./debian-closure.ts";
 import { type ImageCatalog, unknownImage } from "./image-catalog.ts";
 import { parseImageReference } from "./image-reference.ts";
@@ -214,6 +215,7 @@ export class ImageStore {
         if (closureRoot === undefined) makeEmptyRoot(directory);
         else await copyTree(closureRoot, directory);
         addLinks(directory, source.links ?? {});
+        addUsers(directory, source.users ?? {});
         await this.#layFiles(directory, source.files ?? []);
       },
       signal,
@@ -236,6 +238,7 @@ export class ImageStore {
         await extract(closure, directory, this.#options.mirror ?? findDebianMirror());
         checkVersion(directory, plain);
         addLinks(directory, plain.links ?? {});
+        addUsers(directory, plain.users ?? {});
       },
       signal,
     );
@@ -311,7 +314,15 @@ const copyOnWrite = 2;
 export function imageHash(source: ImageSource): string {
   const { suite, packages } = source.closure ?? { suite: "", packages: [] };
   const files = (source.files ?? []).flatMap(({ from, to }) => [...fileIdentity(from, to)]);
-  const content = { layoutVersion, suite, packages, links: source.links ?? {}, version: source.version ?? null, files };
+  const content = {
+    layoutVersion,
+    suite,
+    packages,
+    links: source.links ?? {},
+    users: source.users,
+    version: source.version ?? null,
+    files,
+  };
   const hash = createHash("sha256").update(JSON.stringify(content)).digest("hex");
   return files.length > 0 ? `${localPrefix}${hash}` : hash;
 }

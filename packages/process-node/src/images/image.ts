@@ -32,6 +32,8 @@ export interface ImageSource extends ImageConfig {
   readonly files?: readonly ImageFile[];
   /** Symlinks `path → target`, where upstream's image has its programs elsewhere than Debian. */
   readonly links?: Readonly<Record<string, string>>;
+  /** Users that upstream's image has and no package brings along, by name: the number of user and group. */
+  readonly users?: Readonly<Record<string, number>>;
   /** The upstream version that the package must have, read from its changelog. */
   readonly version?: { readonly package: string; readonly upstream: string };
 }

@@ -12,6 +12,7 @@ const pages = [
   "bench/README.md",
   "examples/*",
   "operators/etcd/{README.md,manifests,monitoring}",
+  "operators/postgres/{README.md,manifests}",
 ];
 /** Programs of the repository: they need more than the package. */
 const leftOut = ["examples/etcd/*", "examples/web-app/lines.test.ts"];

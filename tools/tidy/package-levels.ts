@@ -18,6 +18,7 @@ export const levels: Readonly<Record<string, number>> = {
   "packages/testing": 6,
   "packages/cli": 6,
   "operators/etcd": 7,
+  "operators/postgres": 7,
   "operators/key-value": 7,
 };
 

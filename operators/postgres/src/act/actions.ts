@@ -1,0 +1,132 @@
+/**
+ * Performs the steps of the plan. Each is idempotent and decides nothing: the next pass observes what is half
+ * done and plans again.
+ */
+import { type CertificateKeeper } from "@setpoint/data-service";
+import { isAlreadyExists, type ReconcileContext, type Result, TemporaryError } from "setpoint";
+import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
+import type { InstanceGateway } from "../instance/instance-gateway.ts";
+import { certificatesOf } from "../kind/certificates.ts";
+import { instanceClaim, instancePod, managerAddress } from "../kind/instance-pod.ts";
+import { labels, serverName } from "../kind/names.ts";
+import { newLogin } from "../kind/login-secret.ts";
+import { wantedBudget, wantedServices } from "../kind/services.ts";
+import type { Actions } from "../plan/postgres-step.ts";
+import { wantedDocument, wantedRole } from "../plan/wanted.ts";
+import { instanceNamed, type Seen } from "../seen/seen.ts";
+
+export interface ActionPorts {
+  readonly gateway: InstanceGateway;
+  readonly keeper: CertificateKeeper;
+  /** The operator's own image, which has the instance manager. */
+  readonly image: string;
+}
+
+type ActionFunctions = {
+  readonly [Name in keyof Actions]: (
+    args: Actions[Name],
+    context: ReconcileContext,
+    seen: Seen,
+  ) => Promise<Result | void>;
+};
+
+export function postgresActions(ports: ActionPorts): ActionFunctions {
+  return {
+    maintainCertificates: async (_, context, { cluster }) =>
+      void (await ports.keeper.maintain(certificatesOf(cluster), context)),
+
+    createLogin: async (_, { client, host, signal }, { cluster }) => {
+      await client.create(...newLogin(cluster, host.random), { signal }).catch((error: unknown) => {
+        if (!isAlreadyExists(error)) throw error;
+      });
+    },
+
+    applyObjects: (_, context, { cluster }) => applyObjects(context, cluster),
+
+    startInstances: ({ instances }, context, seen) => startInstances(instances, context, seen, ports.image),
+
+    // The status, written before, is the appointment; the instances learn of it with the next instruction.
+    appoint: async (_, context) => context.requeueAfter(0, "instruct the instances"),
+
+    async depose(_, context, { cluster }) {
+      if (cluster.metadata.annotations?.[labels.switchover] !== undefined)
+        await context.patch(cluster, { metadata: { annotations: { [labels.switchover]: null } } });
+      return context.requeueAfter(0, "instruct the instances");
+    },
+
+    instruct: ({ instances }, context, seen) => instruct(instances, context, seen, ports),
+
+    async relabel({ instances }, context, seen) {
+      for (const name of instances) {
+        const instance = instanceNamed(seen, name);
+        if (instance?.pod === undefined) continue;
+        await context.patch(instance.pod, { metadata: { labels: { [labels.role]: wantedRole(seen, instance) } } });
+      }
+    },
+
+    async forgetRequest({ why }, context, { cluster }) {
+      context.event("Warning", "SwitchoverRefused", why);
+      await context.patch(cluster, { metadata: { annotations: { [labels.switchover]: null } } });
+    },
+
+    async restartInstance({ instance }, context, seen) {
+      const { pod } = instanceNamed(seen, instance) ?? {};
+      if (pod !== undefined) await context.delete(pod);
+    },
+
+    async growVolume({ instance, size }, context, seen) {
+      const { claim } = instanceNamed(seen, instance) ?? {};
+      if (claim !== undefined) await context.patch(claim, { spec: { resources: { requests: { storage: size } } } });
+    },
+
+    async removeInstance({ instance }, context, seen) {
+      const { pod, claim } = instanceNamed(seen, instance) ?? {};
+      if (pod !== undefined) await context.delete(pod);
+      if (claim !== undefined) await context.delete(claim);
+    },
+  };
+}
+
+async function applyObjects(context: ReconcileContext, cluster: Seen["cluster"]): Promise<void> {
+  for (const service of wantedServices(cluster)) await context.apply(service);
+  await context.apply(wantedBudget(cluster));
+}
+
+async function startInstances(
+  names: readonly string[],
+  context: ReconcileContext,
+  seen: Seen,
+  image: string,
+): Promise<void> {
+  for (const name of names) {
+    const { claim } = instanceNamed(seen, name) ?? {};
+    if (claim === undefined) await context.create(instanceClaim(seen.cluster, name));
+    await context.create(instancePod(seen.cluster, name, image));
+  }
+}
+
+/** All at once: each must learn of it even when another one hangs. */
+async function instruct(
+  names: readonly string[],
+  context: ReconcileContext,
+  seen: Seen,
+  { gateway, keeper }: ActionPorts,
+): Promise<Result> {
+  const { place } = certificatesOf(seen.cluster);
+  context.controller.changesOutside(`instruct the instances of PostgresCluster "${seen.cluster.metadata.name ?? ""}"`);
+  const leaf = await keeper.leafOf("operator", place, context);
+  if (leaf === undefined) throw new TemporaryError("The operator has no certificate yet", 1_000);
+  const desired = wantedDocument(seen);
+  const { certificate, key } = leaf.pair;
+  const secured = gateway.withCertificates({ ca: leaf.bundle, certificate, key, serverName: serverName(seen.cluster) });
+  const sent = names.map(async (name) => {
+    const address = managerAddress(instanceNamed(seen, name)?.pod);
+    if (address !== undefined) await secured.instruct(address, desired, context.signal);
+  });
+  const failed = (await Promise.allSettled(sent)).find((each) => each.status === "rejected");
+  context.signal.throwIfAborted();
+  return context.requeueAfter(0, failed === undefined ? "see what the instances make of it" : String(failed.reason));
+}
+
+/** What the operator creates, changes and deletes. */
+export const ownedKinds = [Pod, Service, PersistentVolumeClaim, PodDisruptionBudget] as const;

@@ -1,0 +1,138 @@
+/** What the status says of a snapshot and the step that was decided; pure. */
+import type { ConditionInit, StepFacts } from "setpoint";
+import { labels, wantedInstances } from "../kind/names.ts";
+import type { PostgresCluster } from "../kind/postgres-cluster.ts";
+import { refusalText } from "../plan/plan.ts";
+import type { PostgresStep } from "../plan/postgres-step.ts";
+import { acceptsWrites, isReady, isStandby, primaryOf, type Seen, type SeenInstance } from "../seen/seen.ts";
+
+type Status = NonNullable<PostgresCluster["status"]>;
+type Succession = Pick<
+  Status,
+  "primary" | "formerPrimary" | "term" | "candidate" | "handover" | "lastPosition" | "lastFailover" | "lastSwitchover"
+>;
+
+export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts): Omit<Status, "conditions"> {
+  const { cluster, instances } = seen;
+  const { name = "" } = cluster.metadata;
+  const primary = primaryOf(seen);
+  const serving = primary !== undefined && acceptsWrites(primary) ? primary.report : undefined;
+  const { endsMs } = seen.certificates;
+  return {
+    phase: phaseOf(seen, step),
+    observedGeneration: cluster.metadata.generation,
+    ...present({ systemID: cluster.status?.systemID ?? serving?.systemId }),
+    ...succession(seen, step, facts),
+    instances: instances.filter(({ pod }) => pod !== undefined).length,
+    readyInstances: instances.filter(isReady).length,
+    ...present({ currentVersion: serving?.version ?? cluster.status?.currentVersion }),
+    writeService: `${name}-rw`,
+    readService: `${name}-ro`,
+    members: instances.map((each) => memberOf(seen, each)),
+    ...present({ certificatesEnd: endsMs === undefined ? undefined : new Date(endsMs).toISOString() }),
+    ...present({ waitingFor: waitingFor(cluster.status, step, facts) }),
+    selector: `${labels.cluster}=${name}`,
+  };
+}
+
+/** Who the primary is, was and becomes: written before the step that makes it so. */
+function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): Succession {
+  const { cluster, memory } = seen;
+  const { primary, formerPrimary, term, candidate, handover, lastPosition, lastFailover, lastSwitchover } =
+    cluster.status ?? {};
+  const before = present({
+    primary,
+    formerPrimary,
+    term,
+    candidate,
+    handover,
+    lastPosition,
+    lastFailover,
+    lastSwitchover,
+  });
+  if (step.kind === "act" && step.action === "depose") {
+    return {
+      ...present({ lastFailover, lastSwitchover, candidate: step.args.candidate }),
+      formerPrimary: step.args.primary,
+      term: (term ?? 0) + 1,
+      handover: step.args.handover,
+      ...present({ lastPosition: memory.lastPosition ?? lastPosition }),
+    };
+  }
+  if (step.kind === "act" && step.action === "appoint") {
+    const { primary: to, lostAtMost } = step.args;
+    const from = formerPrimary ?? "";
+    const reason = cluster.status?.waitingFor?.what ?? step.reason;
+    const failover = handover === "failover" ? { from, to, at: now, reason, ...present({ lostAtMost }) } : lastFailover;
+    const switchover = handover === "switchover" ? { from, to, at: now, request: candidate ?? to } : lastSwitchover;
+    return {
+      ...present({ formerPrimary, lastFailover: failover, lastSwitchover: switchover }),
+      primary: to,
+      term: term ?? 1,
+    };
+  }
+  const current = primaryOf(seen);
+  if (formerPrimary === undefined || current === undefined || !acceptsWrites(current)) return before;
+  // The new primary is in office.
+  const { formerPrimary: _, ...rest } = before;
+  return rest;
+}
+
+/** Without the fields that are undefined. */
+function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+function memberOf({ cluster }: Seen, instance: SeenInstance): Status["members"][number] {
+  const { name, report, failure } = instance;
+  const isPrimary = name === cluster.status?.primary && acceptsWrites(instance);
+  const message = failure ?? report?.message;
+  return {
+    name,
+    role: isPrimary ? "Primary" : isStandby(instance) ? "Replica" : "Unknown",
+    ready: isReady(instance),
+    ...present({ timeline: report?.timeline, message }),
+  };
+}
+
+function phaseOf(seen: Seen, step: PostgresStep): Status["phase"] {
+  const { cluster } = seen;
+  const { handover, systemID } = cluster.status ?? {};
+  if (cluster.spec.paused) return "Paused";
+  if (seen.serviceTaken !== undefined) return "Failed";
+  if (handover !== undefined) return handover === "failover" ? "FailingOver" : "SwitchingOver";
+  if (systemID === undefined) return seen.refusals.length > 0 ? "Failed" : "Creating";
+  if (step.kind === "act" && step.action === "restartInstance") return "Updating";
+  const primary = primaryOf(seen);
+  if (primary === undefined || !acceptsWrites(primary)) return "FailingOver";
+  const wanted = wantedInstances(cluster);
+  if (seen.instances.filter(({ pod }) => pod !== undefined).length !== wanted.length) return "Scaling";
+  return seen.instances.every(isReady) ? "Running" : "Degraded";
+}
+
+function waitingFor(previous: Status | undefined, step: PostgresStep, { now, since }: StepFacts): Status["waitingFor"] {
+  if (step.kind !== "wait") return undefined;
+  const same = previous?.waitingFor?.what === step.reason ? previous.waitingFor : undefined;
+  return { what: step.reason, since: same?.since ?? since ?? now };
+}
+
+/** Available, Degraded and Accepted; the runtime adds Progressing from the step. */
+export function postgresConditions(seen: Seen, step: PostgresStep): readonly ConditionInit[] {
+  const primary = primaryOf(seen);
+  const why = step.kind === "rest" ? "No instance accepts writes" : step.reason;
+  const isAvailable = primary !== undefined && acceptsWrites(primary);
+  const unready = seen.instances.filter((each) => !isReady(each)).map(({ name }) => name);
+  return [
+    isAvailable
+      ? { type: "Available", status: "True", reason: "PrimaryAcceptsWrites", message: `${primary.name} accepts writes` }
+      : { type: "Available", status: "False", reason: "NoPrimary", message: why },
+    unready.length === 0
+      ? { type: "Degraded", status: "False", reason: "AllInstancesReady", message: "All instances are ready" }
+      : { type: "Degraded", status: "True", reason: "InstancesNotReady", message: `${unready.join(", ")} not ready` },
+    seen.refusals.length === 0
+      ? { type: "Accepted", status: "True", reason: "Accepted", message: "The operator accepts all fields" }
+      : { type: "Accepted", status: "False", reason: "FieldsRefused", message: refusalText(seen.refusals) },
+  ];
+}

@@ -1,0 +1,101 @@
+/**
+ * What the operator and the instance managers say to each other, as JSON over HTTPS with certificates on both
+ * sides. The operator sends what an instance should be; a manager answers what it is. Nothing here is a
+ * command: a document that is sent twice changes nothing.
+ */
+
+/** How long a manager that grants the primary's lease keeps its word, and a primary may go on by one. */
+export const leaseMs = 4_000;
+/** Clocks of two machines drift, and a server needs time to stop. */
+export const leaseMarginMs = 1_000;
+
+export interface Peer {
+  readonly name: string;
+  readonly host: string;
+}
+
+/** What an instance should be. */
+export interface DesiredInstance {
+  /** Of the last change of the primary; a manager refuses an older one. */
+  readonly term: number;
+  /** The instance that may accept writes; absent between two primaries. */
+  readonly primary?: string | undefined;
+  /** Whether the former primary is known to accept no more writes, so that `primary` may promote itself. */
+  readonly mayPromote: boolean;
+  /** The very first start: `primary` creates the data when it has none. */
+  readonly isFirstStart: boolean;
+  /** All instances, this one among them. */
+  readonly peers: readonly Peer[];
+  readonly settings: ServerSettings;
+}
+
+/** What configuration files say. */
+export interface ServerSettings {
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly accessRules: readonly string[];
+  /** The value of synchronous_standby_names. */
+  readonly synchronousStandbyNames: string;
+  readonly database: { readonly name: string; readonly owner: string };
+}
+
+export type ServerState = "stopped" | "starting" | "running" | "stopping";
+
+/** What an instance is. */
+export interface InstanceReport {
+  readonly name: string;
+  /** The highest that it has seen; 0 before the first one. */
+  readonly term: number;
+  /** A hash of the document that it follows; empty before the first one. */
+  readonly follows: string;
+  readonly data: "none" | "present";
+  readonly systemId?: string | undefined;
+  readonly version?: string | undefined;
+  readonly server: ServerState;
+  /** Whether the server accepts writes; absent while it does not answer. */
+  readonly isPrimary?: boolean | undefined;
+  readonly timeline?: number | undefined;
+  /** Up to where it has written the log as the primary, or received it as a replica; `0/3000148`. */
+  readonly position?: string | undefined;
+  readonly replayed?: string | undefined;
+  /** Whether it receives the log of the primary now. */
+  readonly isStreaming?: boolean | undefined;
+  /** Whether a setting waits for a restart of the server. */
+  readonly needsRestart?: boolean | undefined;
+  /** The replicas that receive the log from this primary. */
+  readonly followers?: readonly string[] | undefined;
+  /** What it does now or cannot do, in one sentence. */
+  readonly message?: string | undefined;
+}
+
+/** May `holder` go on as the primary of `term`? */
+export interface LeaseRequest {
+  readonly holder: string;
+  readonly term: number;
+}
+
+export interface LeaseAnswer {
+  readonly isGranted: boolean;
+  readonly term: number;
+}
+
+/** Bytes between two positions of the log; negative when `to` is before `from`. */
+export function bytesBetween(from: string, to: string): number {
+  return Number(positionOf(to) - positionOf(from));
+}
+
+/** `16/B374D848` is two halves of 32 bits, in hexadecimal. */
+export function positionOf(text: string): bigint {
+  const match = /^([0-9A-Fa-f]{1,8})\/([0-9A-Fa-f]{1,8})$/.exec(text);
+  if (match === null)
+    throw new Error(`Cannot read the position "${text}" of a log: expected two hexadecimal numbers such as 0/3000148`);
+  return (BigInt(`0x${match[1]}`) << 32n) | BigInt(`0x${match[2]}`);
+}
+
+/** Keys in a fixed order, so that equal documents have equal texts. */
+export function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([key, each]) => `${JSON.stringify(key)}:${canonicalText(each)}`).join(",")}}`;
+}

@@ -1,0 +1,11 @@
+/** The paths of an instance manager's API, and who may use them. */
+
+/** The names in the certificates of those who may talk to a manager. */
+export const clientNames = { operator: "postgres-operator", instance: "streaming_replica" } as const;
+
+/** GET: a report. With `holder` and `term`, proof to the primary that the operator reaches it. */
+export const reportPath = "/v1/report";
+/** PUT: what the instance should be. */
+export const desiredPath = "/v1/desired";
+/** POST: a request for the primary's lease. */
+export const leasePath = "/v1/lease";

@@ -1,0 +1,55 @@
+/** Which certificates a cluster needs, and in which Secrets they are. */
+import { type CertificateSubject, certificateTimes } from "@setpoint/data-service";
+import { clientNames } from "../instance/manager-paths.ts";
+import { labels, serverName } from "./names.ts";
+import type { PostgresCluster } from "./postgres-cluster.ts";
+
+/** Pods mount `server` and `replication`; the operator calls managers with its own. */
+export type CertificateRole = "server" | "replication" | "operator";
+
+export function certificateSecret(cluster: string, role: CertificateRole): string {
+  return `${cluster}-${role}-tls`;
+}
+
+export function certificatesOf(cluster: PostgresCluster): CertificateSubject {
+  const { apiVersion, kind, metadata } = cluster;
+  const { name = "", namespace = "", uid = "", generation, annotations = {} } = metadata;
+  return {
+    place: {
+      namespace,
+      owner: { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true },
+      labels: { [labels.cluster]: name },
+      authoritySecret: `${name}-ca`,
+      givenAuthority: undefined,
+      secretOf: (role) => certificateSecret(name, role as CertificateRole),
+    },
+    wanted: {
+      leaves: [
+        { role: "server", commonName: "postgres", hosts: hostsOf(cluster) },
+        { role: "replication", commonName: clientNames.instance, hosts: [] },
+        { role: "operator", commonName: clientNames.operator, hosts: [] },
+      ],
+      times: certificateTimes,
+      rotation: annotations[labels.rotate] ?? "",
+    },
+    revision: String(generation),
+    // PostgreSQL and the managers read their authorities again with each change of the files.
+    processes: [],
+  };
+}
+
+function hostsOf(cluster: PostgresCluster): readonly string[] {
+  const { name = "", namespace = "" } = cluster.metadata;
+  const all = serverName(cluster);
+  const services = ["-rw", "-ro", "-r"].map((suffix) => `${name}${suffix}`);
+  return [
+    ...[all, `*.${all}`, `${all}.cluster.local`, `*.${all}.cluster.local`],
+    ...services.flatMap((each) => [
+      each,
+      `${each}.${namespace}`,
+      `${each}.${namespace}.svc`,
+      `${each}.${namespace}.svc.cluster.local`,
+    ]),
+    ...["localhost", "127.0.0.1"],
+  ];
+}

@@ -1,0 +1,53 @@
+/** What the spec of a cluster asks of its instances; pure. */
+import type { DesiredInstance, ServerSettings } from "../instance/instance-protocol.ts";
+import { instanceHost } from "./names.ts";
+import { defaultParameters, parameterRefusals } from "./parameters.ts";
+import type { PostgresCluster } from "./postgres-cluster.ts";
+
+/** Settings without the refused ones; `replicas` are those that may be synchronous now. */
+export function settingsOf(
+  { spec, metadata: { name = "" } }: PostgresCluster,
+  replicas: readonly string[],
+): ServerSettings {
+  const given = spec.parameters ?? {};
+  const refused = new Set(parameterRefusals(given).map(({ field }) => field));
+  const accepted = Object.entries(given).filter(([key]) => !refused.has(`spec.parameters[${key}]`));
+  const names = Array.from({ length: spec.instances }, (_, at) => `${name}-${at + 1}`);
+  return {
+    parameters: { ...defaultParameters, ...Object.fromEntries(accepted) },
+    accessRules: spec.accessRules ?? [],
+    synchronousStandbyNames: synchronousNames(spec.synchronous, names, replicas),
+    database: { name: spec.database?.name ?? "app", owner: spec.database?.owner ?? "app" },
+  };
+}
+
+/** `ANY 1 ("orders-1", "orders-2")`; a primary that finds itself in the list waits for the others. */
+function synchronousNames(
+  wanted: PostgresCluster["spec"]["synchronous"],
+  names: readonly string[],
+  replicas: readonly string[],
+): string {
+  if (wanted === undefined) return "";
+  const number = wanted.durability === "required" ? wanted.number : Math.min(wanted.number, replicas.length);
+  return number === 0 ? "" : `ANY ${number} (${names.map((name) => `"${name}"`).join(", ")})`;
+}
+
+/** What all instances of the cluster are sent. */
+export function desiredInstance(
+  cluster: PostgresCluster,
+  {
+    names,
+    replicas,
+    mayPromote,
+  }: { readonly names: readonly string[]; readonly replicas: readonly string[]; readonly mayPromote: boolean },
+): DesiredInstance {
+  const { term = 0, primary, systemID } = cluster.status ?? {};
+  return {
+    term,
+    ...(primary === undefined ? {} : { primary }),
+    mayPromote,
+    isFirstStart: systemID === undefined,
+    peers: names.map((name) => ({ name, host: instanceHost(name, cluster) })),
+    settings: settingsOf(cluster, replicas),
+  };
+}

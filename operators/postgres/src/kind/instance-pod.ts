@@ -1,0 +1,162 @@
+/** The pod and the claim of one instance. */
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { certificateSecret } from "./certificates.ts";
+import { appSecretName, claimName, labels, managerPort, postgresPort, probePort } from "./names.ts";
+import type { PostgresCluster } from "./postgres-cluster.ts";
+
+/** The user `postgres` of the official images. */
+const user = 999;
+/** A primary ends its sessions, and waits until replicas have received what was committed. */
+const graceSeconds = 30;
+/** Of the volume with the instance manager. */
+const programPath = "/setpoint";
+
+const podSecurity = {
+  runAsNonRoot: true,
+  runAsUser: user,
+  runAsGroup: user,
+  fsGroup: user,
+  fsGroupChangePolicy: "OnRootMismatch",
+  seccompProfile: { type: "RuntimeDefault" },
+} as const;
+
+const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ["ALL"] },
+} as const;
+
+export function instanceImage({ spec }: PostgresCluster): string {
+  return spec.image ?? `docker.io/library/postgres:${spec.version}`;
+}
+
+/** What of the spec a running pod cannot follow. */
+export function templateText(cluster: PostgresCluster): string {
+  return JSON.stringify([instanceImage(cluster), cluster.spec.resources ?? {}]);
+}
+
+/** `managerImage` is the operator's own, which has the instance manager. */
+export function instancePod(cluster: PostgresCluster, instance: string, managerImage: string): Pod {
+  const { name = "", namespace = "" } = cluster.metadata;
+  return Pod({
+    name: instance,
+    namespace,
+    labels: { [labels.cluster]: name, [labels.instance]: instance, [labels.role]: "replica" },
+    annotations: { [labels.template]: templateText(cluster) },
+    spec: {
+      hostname: instance,
+      subdomain: name,
+      restartPolicy: "Always",
+      terminationGracePeriodSeconds: graceSeconds,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: podSecurity,
+      topologySpreadConstraints: spread(name),
+      initContainers: [installer(managerImage)],
+      containers: [server(cluster, instance)],
+      volumes: [
+        { name: "data", persistentVolumeClaim: { claimName: claimName(instance) } },
+        { name: "program", emptyDir: {} },
+        { name: "run", emptyDir: {} },
+        { name: "tmp", emptyDir: {} },
+        { name: "app", secret: { secretName: appSecretName(name), defaultMode: 0o440 } },
+        ...(["server", "replication"] as const).map((role) => ({
+          name: `${role}-tls`,
+          secret: { secretName: certificateSecret(name, role), defaultMode: 0o440 },
+        })),
+      ],
+    },
+  });
+}
+
+type Container = NonNullable<NonNullable<Pod["spec"]>["containers"]>[number];
+
+function installer(image: string): Container {
+  return {
+    name: "install-manager",
+    image,
+    imagePullPolicy: "IfNotPresent",
+    args: ["install-manager", programPath],
+    volumeMounts: [{ name: "program", mountPath: programPath }],
+    securityContext: containerSecurity,
+    terminationMessagePolicy: "FallbackToLogsOnError",
+  };
+}
+
+function server(cluster: PostgresCluster, instance: string): Container {
+  const { resources } = cluster.spec;
+  return {
+    name: "postgres",
+    image: instanceImage(cluster),
+    imagePullPolicy: "IfNotPresent",
+    // By the loader that came along, which finds Node's libraries and leaves those of PostgreSQL alone.
+    command: [`${programPath}/lib/ld.so`, "--library-path", `${programPath}/lib`, `${programPath}/node`],
+    args: ["--max-semi-space-size=1", `${programPath}/program/manager/main.js`, instance],
+    ports: [
+      { name: "postgres", containerPort: postgresPort },
+      { name: "manager", containerPort: managerPort },
+      { name: "probes", containerPort: probePort },
+    ],
+    ...(resources === undefined ? {} : { resources: withoutAbsent(resources) }),
+    volumeMounts: [
+      { name: "data", mountPath: "/var/lib/postgresql/data" },
+      { name: "program", mountPath: programPath, readOnly: true },
+      { name: "run", mountPath: "/run/setpoint" },
+      { name: "tmp", mountPath: "/tmp" },
+      { name: "app", mountPath: "/etc/postgres/app", readOnly: true },
+      { name: "server-tls", mountPath: "/etc/postgres/tls/server", readOnly: true },
+      { name: "replication-tls", mountPath: "/etc/postgres/tls/replication", readOnly: true },
+    ],
+    readinessProbe: {
+      httpGet: { path: "/ready", port: probePort },
+      periodSeconds: 1,
+      timeoutSeconds: 3,
+      failureThreshold: 2,
+    },
+    // Only a manager that hangs is restarted: what becomes of its server, it decides itself.
+    livenessProbe: {
+      httpGet: { path: "/alive", port: probePort },
+      periodSeconds: 5,
+      timeoutSeconds: 5,
+      failureThreshold: 3,
+    },
+    securityContext: containerSecurity,
+    terminationMessagePolicy: "FallbackToLogsOnError",
+  };
+}
+
+function withoutAbsent({ requests, limits }: NonNullable<PostgresCluster["spec"]["resources"]>): object {
+  return { ...(requests === undefined ? {} : { requests }), ...(limits === undefined ? {} : { limits }) };
+}
+
+/** Over zones, then over nodes, as far as there are some. */
+function spread(cluster: string): NonNullable<NonNullable<Pod["spec"]>["topologySpreadConstraints"]>[number][] {
+  return ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable: "ScheduleAnyway",
+    labelSelector: { matchLabels: { [labels.cluster]: cluster } },
+  }));
+}
+
+export function instanceClaim(cluster: PostgresCluster, instance: string): PersistentVolumeClaim {
+  const { name = "", namespace = "", uid = "" } = cluster.metadata;
+  const { size, storageClassName } = cluster.spec.storage;
+  return PersistentVolumeClaim({
+    name: claimName(instance),
+    namespace,
+    labels: { [labels.cluster]: name, [labels.instance]: instance },
+    annotations: { [labels.clusterUid]: uid },
+    spec: {
+      accessModes: ["ReadWriteOnce"],
+      resources: { requests: { storage: size } },
+      ...(storageClassName === undefined ? {} : { storageClassName }),
+    },
+  });
+}
+
+/** Where the operator reaches the manager of a pod: by its address, which needs no DNS. */
+export function managerAddress(pod: Pod | undefined): string | undefined {
+  const ip = pod?.status?.podIP;
+  return ip === undefined || ip === "" ? undefined : `https://${ip}:${managerPort}`;
+}

@@ -1,0 +1,61 @@
+/** The names of instances, their objects and their addresses. */
+import type { PostgresCluster } from "./postgres-cluster.ts";
+
+export const postgresPort = 5432;
+/** Where the operator and the other instances talk to an instance manager, with certificates. */
+export const managerPort = 8443;
+/** Where the kubelet asks an instance manager, without a certificate. */
+export const probePort = 8080;
+
+export const labels = {
+  cluster: "postgres.setpoint.dev/cluster",
+  instance: "postgres.setpoint.dev/instance",
+  /** `primary` or `replica`; what the Services select. */
+  role: "postgres.setpoint.dev/role",
+  /** On the Secret with the login of the application. */
+  login: "postgres.setpoint.dev/login",
+  /** An annotation of a pod: the settings of the spec that it was made with. */
+  template: "postgres.setpoint.dev/template",
+  /** An annotation of a claim: the UID of the PostgresCluster that it was made for. */
+  clusterUid: "postgres.setpoint.dev/cluster-uid",
+  /** An annotation of a PostgresCluster: the instance that should become the primary. */
+  switchover: "postgres.setpoint.dev/switchover-to",
+  /** An annotation of a PostgresCluster: a new text asks for new certificates now. */
+  rotate: "postgres.setpoint.dev/rotate-certificates",
+} as const;
+
+export type InstanceRole = "primary" | "replica";
+
+/** The instances that a cluster of this size has, in the order of their numbers. */
+export function wantedInstances({ metadata: { name = "" }, spec }: PostgresCluster): readonly string[] {
+  return Array.from({ length: spec.instances }, (_, at) => `${name}-${at + 1}`);
+}
+
+/** The number at the end of an instance's name. */
+export function numberOf(instance: string): number {
+  return Number(/-(\d+)$/.exec(instance)?.[1] ?? 0);
+}
+
+export function claimName(instance: string): string {
+  return `data-${instance}`;
+}
+
+/** The instance that a claim is for. */
+export function instanceOfClaim(claim: string): string {
+  return claim.replace(/^data-/, "");
+}
+
+/** The stable name of an instance in the DNS of the Kubernetes cluster; pods come and go, the name stays. */
+export function instanceHost(instance: string, { metadata: { name = "", namespace = "" } }: PostgresCluster): string {
+  return `${instance}.${name}.${namespace}.svc`;
+}
+
+/** A name that the certificates of all instances have. */
+export function serverName({ metadata: { name = "", namespace = "" } }: PostgresCluster): string {
+  return `${name}.${namespace}.svc`;
+}
+
+/** The Secret with the login of the application. */
+export function appSecretName(cluster: string): string {
+  return `${cluster}-app`;
+}

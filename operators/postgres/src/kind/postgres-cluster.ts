@@ -1,0 +1,209 @@
+/** The kind PostgresCluster: what a user asks for, and what the operator reports. */
+import { age, conditions, defineKind, field, rule, type ObjectOf } from "setpoint";
+import { quantity } from "setpoint/kinds";
+import { z } from "zod";
+import { labels } from "./names.ts";
+
+const stringMap = z.record(z.string(), z.string());
+/** PostgreSQL truncates longer identifiers. */
+const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
+/** Bounds what the rules about the maps may cost. */
+const parametersMax = 100;
+
+const storage = z
+  .object({
+    size: quantity().describe("The size of each volume, such as 8Gi. It may grow and never shrink."),
+    storageClassName: z.string().optional().describe("The class of storage; the cluster's default when absent."),
+  })
+  .describe("The volume that each instance gets.");
+
+const synchronous = z
+  .object({
+    number: z
+      .int()
+      .min(1)
+      .max(8)
+      .default(1)
+      .describe("How many replicas must have a commit before it is acknowledged."),
+    durability: z
+      .enum(["required", "preferred"])
+      .default("required")
+      .describe(
+        "required: commits wait while too few replicas follow. preferred: then as many replicas count as there are, down to none.",
+      ),
+  })
+  .describe("Synchronous replication. Without it a failover may lose the last commits; the status says how much.");
+
+const failover = z
+  .object({
+    silenceSeconds: z
+      .int()
+      .min(2)
+      .max(3600)
+      .default(4)
+      .describe("How long a primary whose pod runs may be silent before another instance takes its place."),
+    maximumLag: quantity()
+      .default("16Mi")
+      .describe("A replica that lacks more than this of the primary's last known position is not promoted."),
+  })
+  .describe("When another instance takes the place of the primary.");
+
+const spec = z.object({
+  instances: z
+    .int()
+    .min(1)
+    .max(9)
+    .default(3)
+    .describe("How many instances there are: one primary, and replicas that follow it."),
+  version: z
+    .enum(["15", "17"])
+    .default("17")
+    .describe("The major version of PostgreSQL. It cannot change yet: a dump and a new cluster are the way."),
+  image: z
+    .string()
+    .regex(/^\S+$/)
+    .max(300)
+    .optional()
+    .describe("The image of PostgreSQL; docker.io/library/postgres with the version as its tag when absent."),
+  storage,
+  resources: z
+    .object({ requests: stringMap.optional(), limits: stringMap.optional() })
+    .optional()
+    .describe("CPU and memory of each instance."),
+  parameters: field(stringMap.meta({ maxProperties: parametersMax }).optional(), {
+    description: "Settings of PostgreSQL by name. Those that the operator sets itself are refused by name.",
+  }),
+  accessRules: z
+    .array(
+      z
+        .string()
+        .max(300)
+        .regex(/^(host|hostssl|hostnossl)\s[^\r\n]*$/),
+    )
+    .max(50)
+    .optional()
+    .describe("Lines of pg_hba.conf, before the operator's last one, which asks every user for a password over TLS."),
+  synchronous: synchronous.optional(),
+  failover: failover.optional(),
+  database: z
+    .object({
+      name: identifier.default("app").describe("The database that the first start creates."),
+      owner: identifier.default("app").describe("The role that owns it; the Secret NAME-app has its login."),
+    })
+    .optional()
+    .describe("The application's database."),
+  paused: z.boolean().default(false).describe("Whether the operator leaves the cluster as it is."),
+});
+
+const instance = z.object({
+  name: z.string(),
+  role: z.enum(["Primary", "Replica", "Unknown"]),
+  ready: z.boolean(),
+  position: z.string().optional().describe("Up to where its write-ahead log reaches, such as 0/3000148."),
+  timeline: z.int().optional(),
+  message: z.string().optional().describe("What it does or waits for."),
+});
+
+const status = z.object({
+  phase: z.enum([
+    "Creating",
+    "Running",
+    "FailingOver",
+    "SwitchingOver",
+    "Updating",
+    "Scaling",
+    "Degraded",
+    "Paused",
+    "Failed",
+  ]),
+  observedGeneration: z.int().optional(),
+  systemID: z.string().optional().describe("PostgreSQL's own identifier of the data, from the first start."),
+  primary: z
+    .string()
+    .optional()
+    .describe("The instance that may accept writes; absent while none may, between two primaries."),
+  formerPrimary: z.string().optional().describe("The instance whose place is being taken."),
+  term: z
+    .int()
+    .optional()
+    .describe("Grows with each change of the primary. An instance follows no older term than it has seen."),
+  candidate: z.string().optional().describe("The instance that should take over, when it has received everything."),
+  handover: z.enum(["failover", "switchover"]).optional().describe("Why there is no primary at the moment."),
+  lastPosition: z.string().optional().describe("The last known position of the primary."),
+  lastFailover: z
+    .object({
+      from: z.string(),
+      to: z.string(),
+      at: z.string(),
+      reason: z.string(),
+      lostAtMost: z
+        .string()
+        .optional()
+        .describe("How many bytes of the log the new primary lacked at most, of what was known of the old one."),
+    })
+    .optional(),
+  lastSwitchover: z.object({ from: z.string(), to: z.string(), at: z.string(), request: z.string() }).optional(),
+  instances: z.int().describe("How many instances there are."),
+  readyInstances: z.int(),
+  currentVersion: z.string().optional().describe("The version that the primary runs."),
+  writeService: z.string(),
+  readService: z.string(),
+  members: z.array(instance),
+  certificatesEnd: z.string().optional().describe("When the first certificate ends; it is renewed long before."),
+  waitingFor: z
+    .object({ what: z.string(), since: z.string(), nextTry: z.string().optional() })
+    .optional()
+    .describe("What the operator waits for, and since when."),
+  selector: z.string(),
+  conditions: conditions(),
+});
+
+/** The kind PostgresCluster, `postgres.setpoint.dev/v1`: its schema, rules, columns and scale subresource. */
+export const PostgresCluster = defineKind({
+  group: "postgres.setpoint.dev",
+  version: "v1",
+  kind: "PostgresCluster",
+  shortNames: ["pg"],
+  categories: ["all"],
+  spec,
+  status,
+  scale: { specReplicas: "instances", statusReplicas: "instances", selector: "selector" },
+  printerColumns: {
+    Instances: "spec.instances",
+    Ready: "status.readyInstances",
+    Primary: "status.primary",
+    Phase: "status.phase",
+    Version: "status.currentVersion",
+    Waiting: { path: "status.waitingFor.what", priority: 1 },
+    Age: age(),
+  },
+  rules: [
+    rule(
+      "size(self.metadata.name) <= 50",
+      "the name may have at most 50 characters, because instances' names add to it",
+    ),
+    rule(
+      "self.spec.version == oldSelf.spec.version",
+      "the major version cannot change: dump the data into a new PostgresCluster",
+      {
+        fieldPath: ".spec.version",
+      },
+    ),
+    rule(
+      "quantity(self.spec.storage.size).compareTo(quantity(oldSelf.spec.storage.size)) >= 0",
+      "volumes may grow and never shrink",
+      { fieldPath: ".spec.storage.size" },
+    ),
+    rule(
+      "!has(self.spec.synchronous) || !has(self.spec.synchronous.number) || self.spec.synchronous.number < self.spec.instances",
+      "fewer replicas than instances can be synchronous, because one instance is the primary",
+      { fieldPath: ".spec.synchronous.number" },
+    ),
+  ],
+});
+export type PostgresCluster = ObjectOf<typeof PostgresCluster>;
+
+/** The annotation asks for it by name. */
+export function requestedPrimary({ metadata }: PostgresCluster): string | undefined {
+  return metadata.annotations?.[labels.switchover];
+}

@@ -1,0 +1,122 @@
+/**
+ * The data of one instance: creates them, copies them from the primary, and lets them go back to where they
+ * parted from the primary's. What is under construction lies beside and is renamed when it is complete.
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ServerSettings } from "../instance/instance-protocol.ts";
+import { accessText, configurationText, connectionText, type ServerIdentity } from "./configuration-files.ts";
+import { paths } from "./paths.ts";
+import { lastLine, type Programs } from "./programs.ts";
+
+/** What PostgreSQL's control file says while no server runs. */
+export interface ControlFile {
+  readonly systemId: string;
+  readonly timeline: number;
+  /** Of the last checkpoint. */
+  readonly position: string;
+}
+
+const standbyFile = join(paths.data, "standby.signal");
+const ownerOnly = 0o700;
+
+export class DataDirectory {
+  readonly #programs: Programs;
+
+  constructor(programs: Programs) {
+    this.#programs = programs;
+  }
+
+  get exists(): boolean {
+    return existsSync(join(paths.data, "PG_VERSION"));
+  }
+
+  /** Whether a server that starts on the data follows a primary. */
+  get isStandby(): boolean {
+    return existsSync(standbyFile);
+  }
+
+  becomeStandby(): void {
+    writeFileSync(standbyFile, "");
+  }
+
+  /** Creates a new cluster of databases. */
+  async create(signal: AbortSignal): Promise<void> {
+    this.#clear();
+    const args = [
+      "-D",
+      paths.newData,
+      "-U",
+      "postgres",
+      "--auth=trust",
+      "--data-checksums",
+      "-E",
+      "UTF8",
+      "--locale=C.UTF-8",
+    ];
+    await this.#run("initdb", args, signal);
+    renameSync(paths.newData, paths.data);
+  }
+
+  /** Copies the data of the primary. */
+  async clone(host: string, name: string, signal: AbortSignal): Promise<void> {
+    this.#clear();
+    const args = ["-d", connectionText(host, name), "-D", paths.newData, "-X", "stream", "-c", "fast", "--no-password"];
+    await this.#run("pg_basebackup", args, signal);
+    writeFileSync(join(paths.newData, "standby.signal"), "");
+    rmSync(paths.data, { recursive: true, force: true });
+    renameSync(paths.newData, paths.data);
+  }
+
+  /** Takes back what the primary does not have. Rejects when that cannot be done. */
+  async rewind(host: string, name: string, signal: AbortSignal): Promise<void> {
+    const args = ["-D", paths.data, "--source-server", connectionText(host, name)];
+    await this.#run("pg_rewind", args, signal);
+    this.becomeStandby();
+  }
+
+  /** Writes the configuration; whether it differs from what was there. */
+  configure(settings: ServerSettings, identity: ServerIdentity): boolean {
+    const files = {
+      "postgresql.conf": configurationText(settings, identity),
+      "pg_hba.conf": accessText(settings),
+      // It comes along with copied data, and would win over postgresql.conf.
+      "postgresql.auto.conf": "",
+    };
+    const changed = Object.entries(files).filter(([name, text]) => !isText(join(paths.data, name), text));
+    for (const [name, text] of changed) replaceFile(join(paths.data, name), text);
+    return changed.length > 0;
+  }
+
+  /** Undefined when it cannot be read. */
+  async control(signal: AbortSignal): Promise<ControlFile | undefined> {
+    const { code, output } = await this.#programs.run("pg_controldata", ["-D", paths.data], { signal });
+    if (code !== 0) return undefined;
+    const value = (label: string): string => new RegExp(`^${label}:\\s*(.*)$`, "m").exec(output)?.[1] ?? "";
+    return {
+      systemId: value("Database system identifier"),
+      timeline: Number(value("Latest checkpoint's TimeLineID")),
+      position: value("Latest checkpoint location"),
+    };
+  }
+
+  #clear(): void {
+    rmSync(paths.newData, { recursive: true, force: true });
+    mkdirSync(paths.newData, { mode: ownerOnly });
+  }
+
+  async #run(program: string, args: readonly string[], signal: AbortSignal): Promise<void> {
+    const { code, output } = await this.#programs.run(program, args, { signal });
+    if (code !== 0) throw new Error(`${program} ended with ${code}: ${lastLine(output)}`);
+  }
+}
+
+function isText(path: string, text: string): boolean {
+  return existsSync(path) && readFileSync(path, "utf8") === text;
+}
+
+/** A reader sees the old text or the new one. */
+export function replaceFile(path: string, text: string, mode = 0o600): void {
+  writeFileSync(`${path}.new`, text, { mode });
+  renameSync(`${path}.new`, path);
+}

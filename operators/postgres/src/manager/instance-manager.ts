@@ -1,0 +1,320 @@
+/**
+ * Makes this instance what the operator says that it should be: the primary, or a replica of it. It looks at
+ * what there is, does the next thing, and looks again; what was half done when the process ended is found and
+ * done again. It never accepts writes without the lease.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { hashOf } from "../instance/document-hash.ts";
+import {
+  canonicalText,
+  type DesiredInstance,
+  type InstanceReport,
+  type LeaseAnswer,
+  type LeaseRequest,
+  type ServerState,
+} from "../instance/instance-protocol.ts";
+import { type ControlFile, type DataDirectory, replaceFile } from "./data-directory.ts";
+import { ensureInnerObjects, readPassword } from "./inner-objects.ts";
+import type { ManagerClock } from "./manager-clock.ts";
+import { parseDesired } from "./parse-request.ts";
+import { paths } from "./paths.ts";
+import type { PostgresServer } from "./postgres-server.ts";
+import { answerLease, type PrimaryLease } from "./primary-lease.ts";
+import type { ServerFacts, Sql } from "./sql.ts";
+import type { Wakeup } from "./wakeup.ts";
+
+export interface InstanceManagerParts {
+  readonly name: string;
+  readonly clock: ManagerClock;
+  readonly data: DataDirectory;
+  readonly server: PostgresServer;
+  readonly sql: Sql;
+  readonly lease: PrimaryLease;
+  /** Woken when there is something to do at once. */
+  readonly wakeup: Wakeup;
+}
+
+/** A replica that receives nothing for so long has parted from the primary, or follows a dead connection. */
+const strayMsMax = 10_000;
+/** A server that ends sooner after its start is not started again at once. */
+const shortRunMs = 10_000;
+const restartDelayMsMax = 30_000;
+
+export class InstanceManager {
+  readonly #parts: InstanceManagerParts;
+  #desired: DesiredInstance | undefined;
+  #follows = "";
+  #message: string | undefined;
+  /** Since when this replica, running, receives nothing. */
+  #strayingSinceMs: number | undefined;
+  #needsRewind = false;
+  #startedMs = Number.NEGATIVE_INFINITY;
+  #shortRuns = 0;
+  /** The inner objects were ensured for this term and password. */
+  #ensuredFor = "";
+  #control: ControlFile | undefined;
+
+  constructor(parts: InstanceManagerParts) {
+    this.#parts = parts;
+    if (existsSync(paths.desired)) this.#remember(parseDesired(JSON.parse(readFileSync(paths.desired, "utf8"))));
+  }
+
+  get name(): string {
+    return this.#parts.name;
+  }
+
+  get desired(): DesiredInstance | undefined {
+    return this.#desired;
+  }
+
+  get message(): string | undefined {
+    return this.#message;
+  }
+
+  /** Whether nothing is going on: then it is enough to look now and then. */
+  get isSettled(): boolean {
+    return this.#desired !== undefined && this.#message === undefined && this.#parts.server.isAlive;
+  }
+
+  /** Takes a new document; one of an older term is refused. */
+  async follow(desired: DesiredInstance): Promise<InstanceReport> {
+    const { term = 0, primary } = this.#desired ?? {};
+    if (desired.term < term)
+      throw new Error(`Cannot go back to term ${desired.term}: this instance has seen term ${term}`);
+    if (desired.term === term && primary !== undefined && desired.primary !== primary)
+      throw new Error(`Cannot follow "${desired.primary ?? ""}" in term ${term}: "${primary}" is its primary`);
+    if (desired.term > term) this.#parts.lease.forget();
+    replaceFile(paths.desired, JSON.stringify(desired));
+    this.#remember(desired);
+    this.#parts.wakeup.wake();
+    return this.report({ holder: desired.primary ?? "", term: desired.term });
+  }
+
+  #remember(desired: DesiredInstance): void {
+    this.#desired = desired;
+    this.#follows = hashOf(desired);
+  }
+
+  answerLease(request: LeaseRequest): LeaseAnswer {
+    return answerLease(request, { term: this.#desired?.term ?? 0, primary: this.#desired?.primary });
+  }
+
+  async report(lease: LeaseRequest | undefined): Promise<InstanceReport> {
+    const { name, clock, data } = this.#parts;
+    if (lease?.holder === name && this.answerLease(lease).isGranted)
+      this.#parts.lease.renewByOperator(clock.monotonic());
+    const facts = await this.#facts();
+    const control = facts === undefined ? this.#control : undefined;
+    return {
+      name,
+      term: this.#desired?.term ?? 0,
+      follows: this.#follows,
+      data: data.exists ? "present" : "none",
+      systemId: facts?.systemId ?? control?.systemId,
+      version: facts?.version,
+      server: this.#serverState(facts),
+      isPrimary: facts?.isPrimary,
+      timeline: facts?.timeline ?? control?.timeline,
+      position: facts?.position ?? control?.position,
+      replayed: facts?.replayed,
+      isStreaming: facts?.isStreaming,
+      needsRestart: facts?.needsRestart,
+      followers: facts?.followers,
+      message: this.#message,
+    };
+  }
+
+  async isReady(): Promise<boolean> {
+    const facts = await this.#facts();
+    if (facts === undefined || this.#parts.server.isStopping) return false;
+    return facts.isPrimary ? this.#desired?.primary === this.#parts.name && this.#holdsLease() : true;
+  }
+
+  /** A primary without the lease stops at once, whatever else is going on. */
+  async fence(): Promise<void> {
+    const { server, data } = this.#parts;
+    if (!server.isAlive || server.isStopping || data.isStandby) return;
+    const isMine = this.#desired?.primary === this.#parts.name;
+    if (isMine && this.#holdsLease()) return;
+    // Another primary was named: what is committed here should reach the replicas before.
+    const isDeposed = !isMine && this.#desired !== undefined;
+    this.#message = isDeposed
+      ? "stopped: another instance becomes the primary"
+      : "stopped: neither the operator nor a majority of the instances confirms that this is the primary";
+    await server.stop(isDeposed ? "fast" : "immediate");
+  }
+
+  /** The next thing to do. Rejects with what could not be done. */
+  async step(signal: AbortSignal): Promise<void> {
+    const desired = this.#desired;
+    if (desired === undefined) this.#message = "waiting for the operator";
+    else if (desired.primary === this.#parts.name) await this.#bePrimary(desired, signal);
+    else await this.#beReplica(desired, signal);
+    if (!this.#parts.server.isAlive && this.#parts.data.exists)
+      this.#control ??= await this.#parts.data.control(signal);
+  }
+
+  /** Called when the server process has ended. */
+  serverEnded(): void {
+    this.#control = undefined;
+    this.#parts.sql.forget();
+    const isShort = this.#parts.clock.monotonic() - this.#startedMs < shortRunMs;
+    this.#shortRuns = isShort ? this.#shortRuns + 1 : 0;
+    this.#parts.wakeup.wake();
+  }
+
+  /** The end of this process: sessions end, and replicas receive what was committed. */
+  async shutDown(): Promise<void> {
+    await this.#parts.server.stop("fast");
+  }
+
+  /** Ends early when there is something to do. */
+  pause(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#parts.wakeup.sleep(ms, signal);
+  }
+
+  /** A peer granted what was asked at `askedMs`. */
+  grantedByPeer(peer: string, askedMs: number): void {
+    this.#parts.lease.renewByPeer(peer, askedMs);
+  }
+
+  fail(error: unknown): void {
+    this.#message = error instanceof Error ? error.message : String(error);
+  }
+
+  async #bePrimary(desired: DesiredInstance, signal: AbortSignal): Promise<void> {
+    const { data, server, sql } = this.#parts;
+    if (!data.exists) {
+      if (!desired.isFirstStart)
+        throw new Error("The volume of the primary has no data: restore a backup, or name another instance");
+      this.#message = "creating the data";
+      await data.create(signal);
+    }
+    if (!this.#holdsLease()) {
+      this.#message = "waiting for the operator or a majority of the instances to confirm the primary";
+      return;
+    }
+    if (!server.isAlive) return this.#start(desired, undefined);
+    const facts = await sql.facts();
+    if (facts === undefined) return;
+    if (!facts.isPrimary) {
+      if (!desired.mayPromote) this.#message = "waiting until the former primary has stopped";
+      else await this.#promote();
+      return;
+    }
+    this.#message = undefined;
+    if (data.configure(desired.settings, { name: this.#parts.name })) server.reload();
+    await this.#ensureInnerObjects(desired);
+  }
+
+  /** Others can be rewound only when the new timeline is in the control file, which a checkpoint writes. */
+  async #promote(): Promise<void> {
+    this.#message = "promoting";
+    await this.#parts.sql.run("select pg_promote(true, 60)");
+    this.#parts.sql.forget();
+    await this.#parts.sql.run("checkpoint");
+    this.#message = undefined;
+  }
+
+  async #ensureInnerObjects({ term, settings }: DesiredInstance): Promise<void> {
+    const wanted = `${term} ${canonicalText(settings.database)} ${readPassword()}`;
+    if (wanted === this.#ensuredFor) return;
+    await ensureInnerObjects(this.#parts.sql, settings.database);
+    this.#ensuredFor = wanted;
+  }
+
+  async #beReplica(desired: DesiredInstance, signal: AbortSignal): Promise<void> {
+    const { data, server, sql, name } = this.#parts;
+    // The fence stops it; what it was comes to light when it has ended.
+    if (server.isAlive && !data.isStandby) return;
+    const primary = desired.peers.find((peer) => peer.name === desired.primary);
+    if (primary === undefined) {
+      this.#message = "waiting for a new primary";
+      return;
+    }
+    if (!data.exists) {
+      this.#message = `copying the data of ${primary.name}`;
+      return data.clone(primary.host, name, signal);
+    }
+    if (!server.isAlive) {
+      if (!data.isStandby || this.#needsRewind) await this.#rejoin(desired, primary, signal);
+      return this.#start(desired, primary.host);
+    }
+    if (data.configure(desired.settings, { name, follows: primary.host })) server.reload();
+    const facts = await sql.facts();
+    if (facts === undefined) return;
+    await this.#watchStream(facts, primary.name);
+  }
+
+  /** What this instance wrote and the primary does not have is taken back; when that fails, it starts from a copy. */
+  async #rejoin(
+    desired: DesiredInstance,
+    primary: { readonly name: string; readonly host: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { data, name } = this.#parts;
+    this.#message = `going back to where the data of ${primary.name} part from these`;
+    // Rewinding starts a server on the data, which reads the configuration.
+    data.configure(desired.settings, { name, follows: primary.host });
+    try {
+      await data.rewind(primary.host, name, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isOutOfReach(error)) throw error;
+      this.#message = `copying the data of ${primary.name}, because these cannot go back: ${String(error)}`;
+      await data.clone(primary.host, name, signal);
+    }
+    this.#needsRewind = false;
+  }
+
+  async #watchStream({ isStreaming }: ServerFacts, primary: string): Promise<void> {
+    const nowMs = this.#parts.clock.monotonic();
+    if (isStreaming) {
+      this.#strayingSinceMs = undefined;
+      this.#message = undefined;
+      return;
+    }
+    this.#strayingSinceMs ??= nowMs;
+    this.#message = `waiting for the log of ${primary}`;
+    if (nowMs - this.#strayingSinceMs < strayMsMax) return;
+    this.#strayingSinceMs = undefined;
+    this.#needsRewind = true;
+    await this.#parts.server.stop("fast");
+  }
+
+  #start(desired: DesiredInstance, follows: string | undefined): void {
+    const { data, server, clock, name } = this.#parts;
+    const delayMs = this.#shortRuns < 2 ? 0 : Math.min(restartDelayMsMax, 500 * 2 ** this.#shortRuns);
+    if (clock.monotonic() - this.#startedMs < delayMs) {
+      this.#message = `the server ended ${this.#shortRuns} times soon after its start; its log says why`;
+      return;
+    }
+    data.configure(desired.settings, follows === undefined ? { name } : { name, follows });
+    this.#message = undefined;
+    this.#startedMs = clock.monotonic();
+    server.start();
+  }
+
+  #holdsLease(): boolean {
+    const { clock, lease } = this.#parts;
+    return lease.isHeld(clock.monotonic(), this.#desired?.peers.map(({ name }) => name) ?? []);
+  }
+
+  async #facts(): Promise<ServerFacts | undefined> {
+    return this.#parts.server.isAlive ? this.#parts.sql.facts() : undefined;
+  }
+
+  #serverState(facts: ServerFacts | undefined): ServerState {
+    const { server } = this.#parts;
+    if (!server.isAlive) return "stopped";
+    if (server.isStopping) return "stopping";
+    return facts === undefined ? "starting" : "running";
+  }
+}
+
+/** The primary could not be asked; nothing is known of the data. */
+function isOutOfReach(error: unknown): boolean {
+  return /could not connect|connection to server|timeout expired|could not translate|Connection refused/i.test(
+    String(error),
+  );
+}

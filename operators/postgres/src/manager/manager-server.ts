@@ -1,0 +1,114 @@
+/** The manager's own servers: HTTPS for the operator and the peers, and HTTP for the kubelet's probes. */
+import { createServer as createPlainServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server as SecureServer } from "node:https";
+import type { TLSSocket } from "node:tls";
+import { clientNames, desiredPath, leasePath, reportPath } from "../instance/manager-paths.ts";
+import { managerPort, probePort } from "../kind/names.ts";
+import { keyMaterial } from "./certificate-files.ts";
+import type { InstanceManager } from "./instance-manager.ts";
+import { parseDesired, parseLeaseRequest } from "./parse-request.ts";
+
+/** A document has a few kilobytes. */
+const bodyBytesMax = 1 << 18;
+
+/** Refused with this status and sentence. */
+class Refusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface ManagerServers extends AsyncDisposable {
+  /** New connections use the certificates as they are now. */
+  readonly renewCertificates: () => void;
+}
+
+export async function serveManager(manager: InstanceManager): Promise<ManagerServers> {
+  const secure = createServer(
+    { ...keyMaterial("server"), requestCert: true, rejectUnauthorized: true },
+    (request, response) => {
+      void answer(request, response, () => route(manager, request));
+    },
+  );
+  const probes = createPlainServer((request, response) => {
+    void answer(request, response, () => probe(manager, request));
+  });
+  await Promise.all([listen(secure, managerPort), listen(probes, probePort)]);
+  return {
+    renewCertificates: () => secure.setSecureContext(keyMaterial("server")),
+    [Symbol.asyncDispose]: async () => void (await Promise.all([close(secure), close(probes)])),
+  };
+}
+
+function listen(server: Server | SecureServer, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "0.0.0.0", resolve);
+  });
+}
+
+function close(server: Server | SecureServer): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, give: () => Promise<unknown>): Promise<void> {
+  try {
+    reply(response, 200, await give());
+  } catch (error) {
+    const status = error instanceof Refusal ? error.status : 500;
+    reply(response, status, { error: error instanceof Error ? error.message : String(error) });
+  }
+  request.resume();
+}
+
+function reply(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+async function probe(manager: InstanceManager, { url }: IncomingMessage): Promise<unknown> {
+  if (url === "/alive") return { alive: true };
+  if (url !== "/ready") throw new Refusal(404, `There is nothing at ${url}`);
+  if (!(await manager.isReady())) throw new Refusal(503, manager.message ?? "the server is not ready");
+  return { ready: true };
+}
+
+async function route(manager: InstanceManager, request: IncomingMessage): Promise<unknown> {
+  const url = new URL(request.url ?? "/", "https://manager");
+  const client = clientOf(request);
+  const call = `${request.method} ${url.pathname}`;
+  if (call === `POST ${leasePath}`) return manager.answerLease(parseLeaseRequest(await bodyOf(request)));
+  if (client !== clientNames.operator) throw new Refusal(403, `The certificate of "${client}" may not ask for ${call}`);
+  if (call === `GET ${reportPath}`) {
+    const holder = url.searchParams.get("holder");
+    const lease = holder === null ? undefined : { holder, term: Number(url.searchParams.get("term")) };
+    return manager.report(lease);
+  }
+  if (call === `PUT ${desiredPath}`) return manager.follow(parseDesired(await bodyOf(request)));
+  throw new Refusal(404, `There is nothing at ${call}`);
+}
+
+/** The name in the certificate, which an authority of the cluster signed. */
+function clientOf({ socket }: IncomingMessage): string {
+  const { subject } = (socket as TLSSocket).getPeerCertificate();
+  const name = subject?.CN;
+  return typeof name === "string" ? name : "";
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  let text = "";
+  request.setEncoding("utf8");
+  for await (const chunk of request as AsyncIterable<string>) {
+    text += chunk;
+    if (text.length > bodyBytesMax) throw new Refusal(413, `The body is larger than ${bodyBytesMax} bytes`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(400, "The body is no JSON");
+  }
+}

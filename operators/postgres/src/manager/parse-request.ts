@@ -1,0 +1,60 @@
+/** Checks what a manager is sent. The sender has a certificate; a release that differs may still send other fields. */
+import type { DesiredInstance, LeaseRequest } from "../instance/instance-protocol.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function parseLeaseRequest(value: unknown): LeaseRequest {
+  const fields = objectOf(value, "the request for a lease");
+  return { holder: textOf(fields, "holder"), term: wholeNumberOf(fields, "term") };
+}
+
+export function parseDesired(value: unknown): DesiredInstance {
+  const fields = objectOf(value, "the document");
+  const settings = objectOf(fields["settings"], "settings");
+  const database = objectOf(settings["database"], "settings.database");
+  const primary = fields["primary"];
+  return {
+    term: wholeNumberOf(fields, "term"),
+    ...(primary === undefined ? {} : { primary: textOf(fields, "primary") }),
+    mayPromote: fields["mayPromote"] === true,
+    isFirstStart: fields["isFirstStart"] === true,
+    peers: listOf(fields, "peers").map((each) => {
+      const peer = objectOf(each, "peers");
+      return { name: textOf(peer, "name"), host: textOf(peer, "host") };
+    }),
+    settings: {
+      parameters: textsOf(settings, "parameters"),
+      accessRules: listOf(settings, "accessRules").map(String),
+      synchronousStandbyNames: textOf(settings, "synchronousStandbyNames"),
+      database: { name: textOf(database, "name"), owner: textOf(database, "owner") },
+    },
+  };
+}
+
+function objectOf(value: unknown, what: string): Fields {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+  throw new Error(`Cannot read ${what}: expected an object, got ${JSON.stringify(value)}`);
+}
+
+function textOf(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value === "string") return value;
+  throw new Error(`Cannot read ${name}: expected a text, got ${JSON.stringify(value)}`);
+}
+
+function wholeNumberOf(fields: Fields, name: string): number {
+  const value = fields[name];
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`Cannot read ${name}: expected a whole number, got ${JSON.stringify(value)}`);
+}
+
+function listOf(fields: Fields, name: string): readonly unknown[] {
+  const value = fields[name];
+  if (Array.isArray(value)) return value;
+  throw new Error(`Cannot read ${name}: expected a list, got ${JSON.stringify(value)}`);
+}
+
+function textsOf(fields: Fields, name: string): Readonly<Record<string, string>> {
+  const entries = Object.entries(objectOf(fields[name], name));
+  return Object.fromEntries(entries.map(([key, value]) => [key, String(value)]));
+}

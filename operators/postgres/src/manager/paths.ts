@@ -1,0 +1,21 @@
+/** Where an instance has its files; the pod mounts the volumes at these places. */
+export const paths = {
+  /** The volume of the instance. */
+  volume: "/var/lib/postgresql/data",
+  /** PostgreSQL's own folder on it: a volume may have a folder lost+found. */
+  data: "/var/lib/postgresql/data/pgdata",
+  /** Data under construction; takes the place of `data` when complete. */
+  newData: "/var/lib/postgresql/data/pgdata.new",
+  /** What the operator said last. */
+  desired: "/var/lib/postgresql/data/desired.json",
+  /** Sockets and copies of keys, of this pod alone. */
+  run: "/run/setpoint",
+  socket: "/run/setpoint/socket",
+  certificates: "/run/setpoint/tls",
+  /** The Secrets as the pod mounts them, a folder for each role. */
+  mountedCertificates: "/etc/postgres/tls",
+  password: "/etc/postgres/app/password",
+} as const;
+
+/** The role by which instances copy and follow each other; it logs in by its certificate. */
+export const replicationRole = "streaming_replica";

@@ -1,0 +1,60 @@
+/** The server process of one instance: starts it, stops it, and tells when it ended. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { paths } from "./paths.ts";
+import type { Programs } from "./programs.ts";
+
+/** `fast` ends sessions and writes a checkpoint; `immediate` ends the process, which recovers at its next start. */
+export type StopMode = "fast" | "immediate";
+
+const signals: Readonly<Record<StopMode, NodeJS.Signals>> = { fast: "SIGINT", immediate: "SIGQUIT" };
+
+export class PostgresServer {
+  readonly #programs: Programs;
+  readonly #onExit: () => void;
+  #child: ChildProcess | undefined;
+  #isStopping = false;
+
+  constructor(programs: Programs, onExit: () => void) {
+    this.#programs = programs;
+    this.#onExit = onExit;
+  }
+
+  get isAlive(): boolean {
+    return this.#child !== undefined;
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Its log lines become those of the container. */
+  start(): void {
+    if (this.#child !== undefined) return;
+    const child = spawn(this.#programs.path("postgres"), ["-D", paths.data], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    const ended = (): void => {
+      this.#child = undefined;
+      this.#isStopping = false;
+      this.#onExit();
+    };
+    child.once("exit", ended);
+    child.once("error", ended);
+    this.#child = child;
+  }
+
+  reload(): void {
+    this.#child?.kill("SIGHUP");
+  }
+
+  /** Resolves when the process has ended. */
+  async stop(mode: StopMode): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#isStopping = true;
+    const exited = once(child, "exit");
+    child.kill(signals[mode]);
+    await exited;
+  }
+}

@@ -1,0 +1,73 @@
+/** The process of one instance: PostgreSQL's parent, which the kubelet starts and stops. */
+import { mkdirSync } from "node:fs";
+import { copyCertificates } from "./certificate-files.ts";
+import { DataDirectory } from "./data-directory.ts";
+import { InstanceManager } from "./instance-manager.ts";
+import { keepLease } from "./lease-keeper.ts";
+import { managerClock } from "./manager-clock.ts";
+import { type ManagerServers, serveManager } from "./manager-server.ts";
+import { paths } from "./paths.ts";
+import { PostgresServer } from "./postgres-server.ts";
+import { PrimaryLease } from "./primary-lease.ts";
+import { Programs } from "./programs.ts";
+import { Sql } from "./sql.ts";
+import { Wakeup } from "./wakeup.ts";
+
+/** While something is going on, and at rest. */
+const stepEveryMs = { busy: 250, atRest: 1_000 };
+const fenceEveryMs = 100;
+const certificatesEveryMs = 5_000;
+const ownerOnly = 0o700;
+
+/** Runs until the process is asked to end; resolves with its exit code. */
+export async function runManager(name: string): Promise<number> {
+  mkdirSync(paths.socket, { recursive: true, mode: ownerOnly });
+  copyCertificates();
+  const stopping = new AbortController();
+  for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => stopping.abort());
+  const programs = Programs.find();
+  const server = new PostgresServer(programs, () => manager.serverEnded());
+  const manager = new InstanceManager({
+    name,
+    clock: managerClock,
+    data: new DataDirectory(programs),
+    server,
+    sql: new Sql(programs, managerClock),
+    lease: new PrimaryLease(),
+    wakeup: new Wakeup(managerClock),
+  });
+  await using servers = await serveManager(manager);
+  const { signal } = stopping;
+  await Promise.all([
+    stepOn(manager, signal),
+    fenceOn(manager, signal),
+    renewOn(servers, server, signal),
+    keepLease({ manager, clock: managerClock }, signal),
+  ]);
+  await manager.shutDown();
+  return 0;
+}
+
+async function stepOn(manager: InstanceManager, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await manager.step(signal).catch((error: unknown) => signal.aborted || manager.fail(error));
+    await manager.pause(manager.isSettled ? stepEveryMs.atRest : stepEveryMs.busy, signal);
+  }
+}
+
+/** Beside the steps, one of which may copy data for hours. */
+async function fenceOn(manager: InstanceManager, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await manager.fence();
+    await managerClock.sleep(fenceEveryMs, signal);
+  }
+}
+
+async function renewOn(servers: ManagerServers, server: PostgresServer, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await managerClock.sleep(certificatesEveryMs, signal);
+    if (!copyCertificates()) continue;
+    servers.renewCertificates();
+    server.reload();
+  }
+}

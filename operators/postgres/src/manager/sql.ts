@@ -1,0 +1,108 @@
+/** Questions to the server of this pod, over its socket, by psql. */
+import type { ManagerClock } from "./manager-clock.ts";
+import { paths } from "./paths.ts";
+import { lastLine, type Programs } from "./programs.ts";
+
+/** A server that needs longer is of no use to a decision. */
+const deadlineMs = 3_000;
+
+/** What the server says of itself. */
+export interface ServerFacts {
+  readonly isPrimary: boolean;
+  readonly position: string;
+  readonly replayed: string | undefined;
+  readonly timeline: number;
+  readonly isStreaming: boolean;
+  readonly needsRestart: boolean;
+  readonly followers: readonly string[];
+  readonly version: string;
+  readonly systemId: string;
+}
+
+const factsQuery = `select pg_is_in_recovery(),
+  case when pg_is_in_recovery() then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())
+    else pg_current_wal_flush_lsn() end,
+  case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end,
+  coalesce((select received_tli from pg_stat_wal_receiver), (select timeline_id from pg_control_checkpoint())),
+  coalesce((select status = 'streaming' from pg_stat_wal_receiver), false),
+  exists (select from pg_settings where pending_restart),
+  (select string_agg(application_name, ',') from pg_stat_replication where state = 'streaming'),
+  split_part(current_setting('server_version'), ' ', 1),
+  (select system_identifier from pg_control_system())`;
+
+/** Probes, reports and steps that come together ask once. */
+const freshMs = 300;
+
+export class Sql {
+  readonly #programs: Programs;
+  readonly #clock: ManagerClock;
+  #asked: { readonly atMs: number; readonly facts: Promise<ServerFacts | undefined> } | undefined;
+
+  constructor(programs: Programs, clock: ManagerClock) {
+    this.#programs = programs;
+    this.#clock = clock;
+  }
+
+  /** Undefined while the server does not answer. At most a third of a second old. */
+  facts(): Promise<ServerFacts | undefined> {
+    const nowMs = this.#clock.monotonic();
+    if (this.#asked === undefined || nowMs - this.#asked.atMs > freshMs)
+      this.#asked = { atMs: nowMs, facts: this.#askFacts() };
+    return this.#asked.facts;
+  }
+
+  /** What was asked before counts no more: the server has been changed, or has ended. */
+  forget(): void {
+    this.#asked = undefined;
+  }
+
+  async #askFacts(): Promise<ServerFacts | undefined> {
+    const { code, output } = await this.#psql(factsQuery, "postgres", AbortSignal.timeout(deadlineMs));
+    return code === 0 ? parseFacts(output) : undefined;
+  }
+
+  /** The rows as lines, columns with tabs between. Rejects with what PostgreSQL complains about. */
+  async run(statement: string, database = "postgres", signal?: AbortSignal): Promise<string> {
+    const { code, output } = await this.#psql(statement, database, signal);
+    if (code !== 0) throw new Error(lastLine(output));
+    return output.trimEnd();
+  }
+
+  #psql(statement: string, database: string, signal?: AbortSignal): ReturnType<Programs["run"]> {
+    const args = ["-X", "-A", "-t", "-q", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-h", paths.socket, "-U", "postgres"];
+    // On standard input, so that no statement is in a list of processes.
+    return this.#programs.run("psql", [...args, "-d", database, "-f", "-"], {
+      input: statement,
+      // What the manager itself writes must not wait for replicas, which may need it to come up.
+      env: { PGCONNECT_TIMEOUT: "2", PGAPPNAME: "setpoint", PGOPTIONS: "-c synchronous_commit=local" },
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+}
+
+/** Throws for a row with other columns than were asked for. */
+export function parseFacts(row: string): ServerFacts {
+  const [
+    inRecovery,
+    position = "",
+    replayed = "",
+    timeline,
+    streaming,
+    restart,
+    followers = "",
+    version = "",
+    systemId = "",
+  ] = row.replace(/\n$/, "").split("\t");
+  if (systemId === "") throw new Error(`Cannot read what the server says of itself: ${JSON.stringify(row)}`);
+  return {
+    isPrimary: inRecovery === "f",
+    position,
+    replayed: replayed === "" ? undefined : replayed,
+    timeline: Number(timeline),
+    isStreaming: streaming === "t",
+    needsRestart: restart === "t",
+    followers: followers === "" ? [] : followers.split(",").toSorted(),
+    version,
+    systemId,
+  };
+}

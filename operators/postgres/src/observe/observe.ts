@@ -1,0 +1,128 @@
+/** Reads everything that the plan needs into one snapshot; changes nothing but the process's own memory. */
+import { BoundedMap, type CertificateKeeper } from "@setpoint/data-service";
+import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
+import type { PodFailures } from "setpoint/pods";
+import type { ReconcileContext } from "setpoint";
+import type { InstanceGateway } from "../instance/instance-gateway.ts";
+import type { InstanceReport } from "../instance/instance-protocol.ts";
+import { certificatesOf } from "../kind/certificates.ts";
+import { managerAddress } from "../kind/instance-pod.ts";
+import { appSecretName, instanceOfClaim, labels, numberOf, serverName, wantedInstances } from "../kind/names.ts";
+import { parameterRefusals } from "../kind/parameters.ts";
+import type { PostgresCluster } from "../kind/postgres-cluster.ts";
+import { isBudgetAsWanted, isServiceAsWanted, wantedBudget, wantedServices } from "../kind/services.ts";
+import { mattersOf } from "../seen/matters.ts";
+import { type Memory, noMemory, remember } from "../seen/memory.ts";
+import { acceptsWrites, type Seen, type SeenInstance } from "../seen/seen.ts";
+
+/** What an observation uses beyond the API server. */
+export interface Senses {
+  readonly gateway: InstanceGateway;
+  readonly keeper: CertificateKeeper;
+  readonly failures: PodFailures;
+  /** By the UID of the cluster. */
+  readonly memories: BoundedMap<string, Memory>;
+}
+
+export async function observe(cluster: PostgresCluster, context: ReconcileContext, senses: Senses): Promise<Seen> {
+  const { name = "", namespace, uid = "" } = cluster.metadata;
+  const { report: certificates, own } = await senses.keeper.observe(certificatesOf(cluster), "operator", context);
+  const pods = new Map(context.children.list(Pod).map((pod) => [pod.metadata.name, pod] as const));
+  const claims = claimsOf(cluster, context);
+  const failures = await senses.failures.observe(cluster, [...pods.values()], context);
+  const gateway =
+    own === undefined
+      ? undefined
+      : senses.gateway.withCertificates({
+          ca: own.bundle,
+          certificate: own.pair.certificate,
+          key: own.pair.key,
+          serverName: serverName(cluster),
+        });
+  const reports = gateway === undefined ? new Map() : await askAll(cluster, pods, gateway, context.signal);
+  const names = new Set([...wantedInstances(cluster), ...pods.keys(), ...claims.keys()]);
+  const instances = [...names]
+    .toSorted((a, b) => numberOf(a) - numberOf(b))
+    .map((each) => ({
+      name: each,
+      pod: pods.get(each),
+      claim: claims.get(each),
+      report: reports.get(each),
+      failure: failures.get(each)?.message,
+    }));
+  const nowMs = context.host.clock.monotonic();
+  const memory = remember(senses.memories.get(uid) ?? noMemory, {
+    matters: mattersOf(cluster, instances),
+    lastPosition: positionOfPrimary(cluster, instances),
+    nowMs,
+  });
+  senses.memories.set(uid, memory);
+  return {
+    cluster,
+    refusals: parameterRefusals(cluster.spec.parameters ?? {}),
+    certificates,
+    instances,
+    ...observeObjects(cluster, context),
+    hasLogin: context.get(Secret, appSecretName(name), namespace) !== undefined,
+    memory,
+    monotonicMs: nowMs,
+  };
+}
+
+/** By what was written at their creation: any client may edit labels. */
+function claimsOf(
+  { metadata: { uid } }: PostgresCluster,
+  context: ReconcileContext,
+): ReadonlyMap<string, PersistentVolumeClaim> {
+  const claims = context
+    .list(PersistentVolumeClaim)
+    .filter(({ metadata }) => metadata.annotations?.[labels.clusterUid] === uid);
+  return new Map(claims.map((claim) => [instanceOfClaim(claim.metadata.name ?? ""), claim]));
+}
+
+/** To the primary, a question is proof that the operator reaches it. */
+async function askAll(
+  { status }: PostgresCluster,
+  pods: ReadonlyMap<string, Pod>,
+  gateway: InstanceGateway,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, InstanceReport>> {
+  const { primary, term } = status ?? {};
+  const lease = primary === undefined || term === undefined ? undefined : { holder: primary, term };
+  const asked = [...pods].map(async ([name, pod]): Promise<readonly [string, InstanceReport] | undefined> => {
+    const address = managerAddress(pod);
+    if (address === undefined) return undefined;
+    // One that does not answer is a fact too: it has no report.
+    const report = await gateway.report(address, lease, signal).catch(() => undefined);
+    return report === undefined ? undefined : [name, report];
+  });
+  const answers = await Promise.all(asked);
+  signal.throwIfAborted();
+  return new Map(answers.filter((each) => each !== undefined));
+}
+
+function positionOfPrimary({ status }: PostgresCluster, instances: readonly SeenInstance[]): string | undefined {
+  const primary = instances.find(({ name }) => name === status?.primary);
+  return primary !== undefined && acceptsWrites(primary) ? primary.report?.position : undefined;
+}
+
+function observeObjects(
+  cluster: PostgresCluster,
+  context: ReconcileContext,
+): Pick<Seen, "objectsToApply" | "serviceTaken"> {
+  const { namespace, uid } = cluster.metadata;
+  const budget = wantedBudget(cluster);
+  const presentBudget = context.get(PodDisruptionBudget, budget.metadata.name ?? "", namespace);
+  const toApply: string[] = [];
+  let serviceTaken: string | undefined;
+  for (const wanted of wantedServices(cluster)) {
+    const name = wanted.metadata.name ?? "";
+    const present = context.get(Service, name, namespace);
+    if (present === undefined || !isServiceAsWanted(present, wanted)) toApply.push(`Service "${name}"`);
+    if (present !== undefined && !present.metadata.ownerReferences?.some((each) => each.uid === uid))
+      serviceTaken ??= name;
+  }
+  if (presentBudget === undefined || !isBudgetAsWanted(presentBudget, budget))
+    toApply.push(`PodDisruptionBudget "${budget.metadata.name ?? ""}"`);
+  return { objectsToApply: toApply, serviceTaken };
+}

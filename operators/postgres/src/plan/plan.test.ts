@@ -1,0 +1,369 @@
+import { describe, expect, test } from "vitest";
+import { templateText } from "../kind/instance-pod.ts";
+import { labels } from "../kind/names.ts";
+import { denialOf, silenceOf } from "../seen/matters.ts";
+import type { Seen } from "../seen/seen.ts";
+import { plan, rules } from "./plan.ts";
+import type { PostgresStep } from "./postgres-step.ts";
+import { cluster, nowMs, primary, replica, seen } from "./situation.fixture.ts";
+
+/** `depose orders-1`, `wait`, `rest`: an action with its arguments. */
+function shown(step: PostgresStep): string {
+  if (step.kind !== "act") return step.kind;
+  const values = Object.values(step.args).flat().map(String);
+  return [step.action, ...values].join(" ");
+}
+
+const [a, b, c] = ["orders-1", "orders-2", "orders-3"] as const;
+const silentFor = (ms: number, instance = primary(a, { report: "silent" })): Partial<Seen> => ({
+  memory: { since: { [silenceOf(instance)]: nowMs - ms } },
+});
+const handover = { primary: undefined, formerPrimary: a, term: 4, handover: "failover" } as const;
+const between = (more = {}): Partial<Seen> => ({ cluster: cluster({}, { ...handover, ...more }) });
+const stopped = { term: 4, server: "stopped", isPrimary: undefined } as const;
+const waiting = { term: 4, isStreaming: false } as const;
+const synchronous = { number: 1, durability: "required" } as const;
+
+const rows: readonly (readonly [rule: string, situation: string, seen: Seen, step: string])[] = [
+  ["", "all is well", seen([primary(a), replica(b), replica(c)]), "rest"],
+  [
+    "paused",
+    "paused, without a primary",
+    seen([primary(a, { pod: "ended" }), replica(b)], { cluster: cluster({ paused: true }) }),
+    "rest",
+  ],
+  [
+    "refused before the first start",
+    "a refused parameter in a new cluster",
+    seen([primary(a, { pod: "missing" })], {
+      cluster: cluster({}, { term: undefined, primary: undefined, systemID: undefined }),
+      refusals: [{ field: "spec.parameters[port]", why: "fixed" }],
+    }),
+    "wait",
+  ],
+  [
+    "",
+    "a refused parameter in a running cluster",
+    seen([primary(a), replica(b), replica(c)], { refusals: [{ field: "f", why: "w" }] }),
+    "rest",
+  ],
+  ["a Service is taken", "a Service of another owner", seen([primary(a)], { serviceTaken: "orders-rw" }), "wait"],
+  [
+    "certificates",
+    "a certificate is due",
+    seen([primary(a)], {
+      certificates: { due: { step: "issue", why: "old" }, trusts: [] } as unknown as Seen["certificates"],
+    }),
+    "maintainCertificates",
+  ],
+  [
+    "login",
+    "no login of the application",
+    seen([primary(a), replica(b), replica(c)], { hasLogin: false }),
+    "createLogin",
+  ],
+  [
+    "objects",
+    "a Service is missing",
+    seen([primary(a), replica(b), replica(c)], { objectsToApply: ["Service"] }),
+    "applyObjects",
+  ],
+  [
+    "first primary",
+    "a new cluster",
+    seen([primary(a, { pod: "missing", claim: "none" })], {
+      cluster: cluster({}, { term: undefined, primary: undefined, systemID: undefined }),
+    }),
+    `appoint ${a}`,
+  ],
+  [
+    "failed primary",
+    "the primary's process ended",
+    seen([primary(a, { pod: "ended" }), replica(b), replica(c)]),
+    `depose ${a} failover`,
+  ],
+  [
+    "failed primary",
+    "the primary's pod is gone",
+    seen([primary(a, { pod: "missing" }), replica(b), replica(c)]),
+    `depose ${a} failover`,
+  ],
+  [
+    "failed primary",
+    "the primary's pod is being deleted",
+    seen([primary(a, { pod: "leaving" }), replica(b), replica(c)]),
+    `depose ${a} failover`,
+  ],
+  [
+    "failed primary",
+    "a silent primary, after 4 s",
+    seen([primary(a, { report: "silent" }), replica(b), replica(c)], silentFor(4_000)),
+    `depose ${a} failover`,
+  ],
+  [
+    "waiting for the primary",
+    "a silent primary, after 3 s",
+    seen([primary(a, { report: "silent" }), replica(b), replica(c)], silentFor(3_000)),
+    "wait",
+  ],
+  [
+    "waiting for the primary",
+    "the primary's process ended, and no replica answers",
+    seen([primary(a, { pod: "ended" }), replica(b, { report: "silent" }), replica(c, { report: "silent" })]),
+    "wait",
+  ],
+  [
+    "waiting for the primary",
+    "an appointed replica is being promoted",
+    seen([replica(a, { label: "replica" }), replica(b), replica(c)]),
+    "wait",
+  ],
+  [
+    "missing instances",
+    "a replica's pod is gone",
+    seen([primary(a), replica(b), replica(c, { pod: "missing" })]),
+    `startInstances ${c}`,
+  ],
+  [
+    "missing instances",
+    "the only instance's pod is gone",
+    seen([primary(a, { pod: "missing" })], { cluster: cluster({ instances: 1 }) }),
+    `startInstances ${a}`,
+  ],
+  [
+    "roles in labels",
+    "a replica has the primary's label",
+    seen([primary(a), replica(b, { label: "primary" }), replica(c)]),
+    `relabel ${b}`,
+  ],
+  [
+    "",
+    "one missing answer takes the primary out of no Service",
+    seen([primary(a, { report: "silent" }), replica(b), replica(c)]),
+    "wait",
+  ],
+  [
+    "roles in labels",
+    "between two primaries none has the label",
+    seen([primary(a, { report: stopped }), replica(b, { report: waiting })], between()),
+    `relabel ${a}`,
+  ],
+  [
+    "handover",
+    "the others must learn that the primary was deposed",
+    seen(
+      [
+        primary(a, { report: "silent", label: "replica" }),
+        replica(b, { report: { follows: "old" } }),
+        replica(c, { report: waiting }),
+      ],
+      between(),
+    ),
+    `instruct ${b}`,
+  ],
+  [
+    "handover",
+    "the former primary may still accept writes",
+    seen(
+      [
+        primary(a, { report: "silent", label: "replica" }),
+        replica(b, { report: waiting }),
+        replica(c, { report: waiting }),
+      ],
+      between(),
+    ),
+    "wait",
+  ],
+  [
+    "handover",
+    "a majority has denied the lease for long enough",
+    seen(
+      [
+        primary(a, { report: "silent", label: "replica" }),
+        replica(b, { report: waiting }),
+        replica(c, { report: waiting }),
+      ],
+      {
+        ...between(),
+        memory: { since: { [denialOf(4)]: nowMs - 7_000 } },
+      },
+    ),
+    `appoint ${b}`,
+  ],
+  [
+    "handover",
+    "the replica that received the most takes over",
+    seen(
+      [
+        primary(a, { pod: "ended", label: "replica" }),
+        replica(b, { report: waiting }),
+        replica(c, { report: { ...waiting, position: "0/5000100" } }),
+      ],
+      between(),
+    ),
+    `appoint ${c}`,
+  ],
+  [
+    "handover",
+    "a replica still receives from the former primary",
+    seen(
+      [
+        primary(a, { pod: "ended", label: "replica" }),
+        replica(b, { report: { term: 4 } }),
+        replica(c, { report: waiting }),
+      ],
+      between(),
+    ),
+    "wait",
+  ],
+  [
+    "handover",
+    "a replica of other data is no candidate",
+    seen(
+      [primary(a, { pod: "ended", label: "replica" }), replica(b, { report: { ...waiting, systemId: "88" } })],
+      between(),
+    ),
+    "wait",
+  ],
+  [
+    "handover",
+    "a replica that lacks too much is not promoted",
+    seen(
+      [primary(a, { pod: "ended", label: "replica" }), replica(b, { report: waiting })],
+      between({ lastPosition: "0/7000000" }),
+    ),
+    "wait",
+  ],
+  [
+    "handover",
+    "what may be lost is said",
+    seen(
+      [primary(a, { pod: "ended", label: "replica" }), replica(b, { report: waiting })],
+      between({ lastPosition: "0/5000400" }),
+    ),
+    `appoint ${b} 1024 bytes of the log`,
+  ],
+  [
+    "handover",
+    "with synchronous replication too few replicas answer",
+    seen(
+      [
+        primary(a, { pod: "ended", label: "replica" }),
+        replica(b, { report: waiting }),
+        replica(c, { report: "silent" }),
+      ],
+      {
+        cluster: cluster({ synchronous }, handover),
+      },
+    ),
+    "wait",
+  ],
+  [
+    "handover",
+    "a switchover goes to the candidate, which has everything",
+    seen(
+      [
+        replica(a, { report: stopped, label: "replica" }),
+        replica(b, { report: waiting }),
+        replica(c, { report: waiting }),
+      ],
+      between({ handover: "switchover", candidate: c }),
+    ),
+    `appoint ${c}`,
+  ],
+  [
+    "handover",
+    "nobody can take over, and the former primary has the data",
+    seen([primary(a, { report: stopped, label: "replica" }), replica(b, { report: "silent" })], between()),
+    `appoint ${a}`,
+  ],
+  [
+    "instructions",
+    "a replica follows another document",
+    seen([primary(a), replica(b, { report: { follows: "old" } }), replica(c)]),
+    `instruct ${b}`,
+  ],
+  [
+    "waiting for replicas",
+    "a replica does not receive",
+    seen([primary(a), replica(b, { report: { isStreaming: false } }), replica(c)]),
+    "wait",
+  ],
+  [
+    "switchover on request",
+    "a user asks for a replica",
+    seen([primary(a), replica(b), replica(c)], { cluster: cluster({}, {}, { [labels.switchover]: b }) }),
+    `depose ${a} switchover ${b}`,
+  ],
+  [
+    "switchover on request",
+    "a user asks for what is no replica",
+    seen([primary(a), replica(b), replica(c)], { cluster: cluster({}, {}, { [labels.switchover]: "orders-9" }) }),
+    "forgetRequest orders-9 is no replica of this cluster that follows the primary; use one of orders-2, orders-3",
+  ],
+  [
+    "settings",
+    "old settings: replicas first",
+    seen([primary(a, { template: "old" }), replica(b, { template: "old" }), replica(c)]),
+    `restartInstance ${b}`,
+  ],
+  [
+    "settings",
+    "old settings: the primary hands over before it restarts",
+    seen([primary(a, { template: "old" }), replica(b), replica(c)]),
+    `depose ${a} switchover ${b}`,
+  ],
+  [
+    "settings",
+    "old settings of the only instance",
+    seen([primary(a, { template: "old" })], { cluster: cluster({ instances: 1 }) }),
+    `restartInstance ${a}`,
+  ],
+  [
+    "settings",
+    "a setting waits for a restart",
+    seen([primary(a), replica(b), replica(c, { report: { needsRestart: true } })]),
+    `restartInstance ${c}`,
+  ],
+  [
+    "surplus instances",
+    "one instance too many",
+    seen([primary(a), replica(b), replica(c)], { cluster: cluster({ instances: 2 }) }),
+    `removeInstance ${c}`,
+  ],
+  [
+    "surplus instances",
+    "the primary is the one too many",
+    seen([replica(a), replica(b), primary(c)], { cluster: cluster({ instances: 2 }, { primary: c }) }),
+    `depose ${c} switchover ${a}`,
+  ],
+  [
+    "volumes",
+    "a volume is smaller than wanted",
+    seen([primary(a), replica(b), replica(c, { claim: "512Mi" })]),
+    `growVolume ${c} 1Gi`,
+  ],
+];
+
+describe("plan", () => {
+  test.each(rows.map(([, situation, snapshot, step]) => [situation, step, snapshot] as const))(
+    "%s → %s",
+    (_, step, snapshot) => {
+      expect(shown(plan(snapshot))).toBe(step);
+    },
+  );
+
+  test("every rule speaks in a row of this table", () => {
+    const spoken = rows.map(([rule, , snapshot]) => [
+      rule,
+      rules.find((each) => each.step(snapshot) !== undefined)?.name ?? "",
+    ]);
+    for (const [claimed, name] of spoken) if (claimed !== "") expect(name).toBe(claimed);
+    const silent = rules.map(({ name }) => name).filter((name) => !spoken.some(([, each]) => each === name));
+    expect(silent).toEqual([]);
+  });
+
+  test("a pod follows the settings of its cluster", () => {
+    expect(templateText(cluster({ resources: { limits: { memory: "1Gi" } } }))).not.toBe(templateText(cluster()));
+  });
+});

@@ -1,0 +1,322 @@
+/**
+ * What to do next about a PostgreSQL cluster; pure. The rules are read from top to bottom, and the first that
+ * applies speaks: the order is the policy.
+ */
+import { rest, wait } from "setpoint";
+import { compareQuantities, parseQuantity } from "setpoint/kinds";
+import { templateText } from "../kind/instance-pod.ts";
+import { labels, numberOf } from "../kind/names.ts";
+import { requestedPrimary } from "../kind/postgres-cluster.ts";
+import { silenceOf } from "../seen/matters.ts";
+import { lastingMs } from "../seen/memory.ts";
+import {
+  acceptsWrites,
+  hasStarted,
+  instanceNamed,
+  isReady,
+  isStandby,
+  isStreaming,
+  podState,
+  primaryOf,
+  type Seen,
+  type SeenInstance,
+} from "../seen/seen.ts";
+import { hashOf } from "../instance/document-hash.ts";
+import { elect } from "./election.ts";
+import { act, lookAgainMs, type PostgresStep, recheckMs } from "./postgres-step.ts";
+import { isFormerStopped, wantedDocument, wantedRole } from "./wanted.ts";
+
+interface Rule {
+  readonly name: string;
+  /** Undefined: the rule does not apply. */
+  readonly step: (seen: Seen) => PostgresStep | undefined;
+}
+
+const defaultSilenceMs = 4_000;
+
+export const rules: readonly Rule[] = [
+  {
+    name: "paused",
+    step: ({ cluster }) =>
+      cluster.spec.paused
+        ? rest(recheckMs, { reason: "Paused", message: "spec.paused is true, so nothing is changed" })
+        : undefined,
+  },
+  {
+    name: "refused before the first start",
+    step: ({ cluster, refusals }) =>
+      cluster.status?.term === undefined && refusals.length > 0 ? wait(refusalText(refusals), recheckMs) : undefined,
+  },
+  {
+    name: "a Service is taken",
+    step: ({ serviceTaken }) =>
+      serviceTaken === undefined
+        ? undefined
+        : wait(
+            `Service "${serviceTaken}" belongs to another controller or user; rename the PostgresCluster or remove that Service`,
+            10 * recheckMs,
+          ),
+  },
+  { name: "certificates", step: planCertificates },
+  {
+    name: "login",
+    step: ({ hasLogin }) =>
+      hasLogin ? undefined : act("createLogin", {}, "the Secret with the login of the application is missing"),
+  },
+  {
+    name: "objects",
+    step: ({ objectsToApply }) =>
+      objectsToApply.length === 0
+        ? undefined
+        : act(
+            "applyObjects",
+            {},
+            `${objectsToApply.join(", ")} differ${objectsToApply.length === 1 ? "s" : ""} from the desired state`,
+          ),
+  },
+  { name: "first primary", step: planFirstPrimary },
+  // Before its pod comes back: another instance takes over sooner than a server recovers.
+  { name: "failed primary", step: planFailure },
+  { name: "missing instances", step: planMissing },
+  { name: "roles in labels", step: planLabels },
+  { name: "handover", step: planHandover },
+  { name: "instructions", step: planInstructions },
+  { name: "waiting for the primary", step: waitForPrimary },
+  { name: "waiting for replicas", step: waitForReplicas },
+  { name: "switchover on request", step: planRequest },
+  { name: "settings", step: planRestart },
+  { name: "surplus instances", step: planSurplus },
+  { name: "volumes", step: planVolumes },
+];
+
+export function plan(seen: Seen): PostgresStep {
+  for (const rule of rules) {
+    const step = rule.step(seen);
+    if (step !== undefined) return step;
+  }
+  const { refusals } = seen;
+  return refusals.length === 0
+    ? rest(recheckMs)
+    : rest(recheckMs, { reason: "FieldsRefused", message: refusalText(refusals) });
+}
+
+export function refusalText(refusals: Seen["refusals"]): string {
+  return refusals.map(({ field, why }) => `${field}: ${why}`).join("; ");
+}
+
+function planCertificates({ certificates, cluster }: Seen): PostgresStep | undefined {
+  const { due, problem } = certificates;
+  if (due.step !== undefined) return act("maintainCertificates", {}, due.why);
+  return problem === undefined || cluster.status?.term !== undefined ? undefined : wait(problem, recheckMs);
+}
+
+function planFirstPrimary({ cluster, instances }: Seen): PostgresStep | undefined {
+  if (cluster.status?.term !== undefined) return undefined;
+  const first = instances[0]?.name ?? "";
+  return act("appoint", { primary: first }, `a new cluster begins with ${first}, which creates the data`);
+}
+
+/** An instance that the spec asks for, or one with data that is not surplus yet, has a pod. */
+function planMissing(seen: Seen): PostgresStep | undefined {
+  const missing = seen.instances.filter(({ name, pod }) => pod === undefined && isWanted(seen, name));
+  if (missing.length === 0) return undefined;
+  const names = missing.map(({ name }) => name);
+  return act(
+    "startInstances",
+    { instances: names },
+    `${names.join(" and ")} ${names.length === 1 ? "has" : "have"} no pod`,
+  );
+}
+
+function isWanted({ cluster }: Seen, name: string): boolean {
+  return numberOf(name) <= cluster.spec.instances || name === cluster.status?.primary;
+}
+
+function planLabels(seen: Seen): PostgresStep | undefined {
+  const wrong = seen.instances.filter(
+    (each) =>
+      each.pod !== undefined &&
+      each.pod.metadata.deletionTimestamp === undefined &&
+      each.pod.metadata.labels?.[labels.role] !== wantedRole(seen, each),
+  );
+  if (wrong.length === 0) return undefined;
+  const text = wrong.map(
+    (each) => `${each.name} is ${wantedRole(seen, each) === "primary" ? "the primary" : "a replica"}`,
+  );
+  return act("relabel", { instances: wrong.map(({ name }) => name) }, text.join(", "));
+}
+
+/** Between two primaries. */
+function planHandover(seen: Seen): PostgresStep | undefined {
+  const { handover, formerPrimary = "" } = seen.cluster.status ?? {};
+  if (handover === undefined) return undefined;
+  const isDeciding = (each: SeenInstance): boolean => each.name === formerPrimary || isStandby(each);
+  const instructions = planInstructions(seen, isDeciding);
+  if (instructions !== undefined) return instructions;
+  if (!isFormerStopped(seen))
+    return (
+      planInstructions(seen) ??
+      wait(`${formerPrimary} may still accept writes; its lease ends within seconds`, lookAgainMs)
+    );
+  const election = elect(seen);
+  if (election.kind === "elected") {
+    const { instance, lostAtMost } = election;
+    const reason = `${instance.name} has received up to ${instance.report?.position}, the most of all`;
+    return act("appoint", { primary: instance.name, ...(lostAtMost === undefined ? {} : { lostAtMost }) }, reason);
+  }
+  const former = instanceNamed(seen, formerPrimary);
+  // Nobody can take over, and the former primary is there with all data.
+  if (former?.report?.server === "stopped" && former.report.data === "present" && !seen.instances.some(isStandby))
+    return act("appoint", { primary: formerPrimary }, `${election.why}, and ${formerPrimary} has the data`);
+  return planInstructions(seen) ?? wait(`no instance can take over: ${election.why}`, lookAgainMs);
+}
+
+function planFailure(seen: Seen): PostgresStep | undefined {
+  const primary = primaryOf(seen);
+  if (primary === undefined || seen.cluster.status?.systemID === undefined || acceptsWrites(primary)) return undefined;
+  // A replica that has just been appointed is on its way.
+  if (isStandby(primary)) return undefined;
+  if (!seen.instances.some((each) => each.name !== primary.name && isStandby(each))) return undefined;
+  const why = failureOf(seen, primary);
+  return why === undefined ? undefined : act("depose", { primary: primary.name, handover: "failover" }, why);
+}
+
+function failureOf(seen: Seen, primary: SeenInstance): string | undefined {
+  const { name, pod } = primary;
+  const state = podState(pod);
+  if (state === "missing") return `the pod of the primary ${name} is gone`;
+  if (state === "leaving") return `the pod of the primary ${name} is being deleted`;
+  if (state === "ended") return `the process of the primary ${name} has ended`;
+  const silentMs = lastingMs(seen.memory, silenceOf(primary), seen.monotonicMs) ?? 0;
+  const silenceMs = (seen.cluster.spec.failover?.silenceSeconds ?? defaultSilenceMs / 1_000) * 1_000;
+  return silentMs < silenceMs
+    ? undefined
+    : `the primary ${name} has accepted no writes for ${Math.round(silentMs / 1_000)} s`;
+}
+
+/** What each instance should be, to those of them that follow something else. */
+function planInstructions(
+  seen: Seen,
+  isOf: (instance: SeenInstance) => boolean = () => true,
+): PostgresStep | undefined {
+  const wanted = hashOf(wantedDocument(seen));
+  const { term = 0 } = seen.cluster.status ?? {};
+  const others = seen.instances.filter(
+    (each) => isOf(each) && each.report !== undefined && each.report.follows !== wanted && each.report.term <= term,
+  );
+  if (others.length === 0) return undefined;
+  const names = others.map(({ name }) => name);
+  return act("instruct", { instances: names }, `${names.join(", ")} must learn of the present primary and settings`);
+}
+
+function waitForPrimary(seen: Seen): PostgresStep | undefined {
+  const primary = primaryOf(seen);
+  if (primary !== undefined && acceptsWrites(primary)) return undefined;
+  return wait(
+    `${seen.cluster.status?.primary ?? "no instance"} does not accept writes yet${reasonOf(primary)}`,
+    lookAgainMs,
+  );
+}
+
+function waitForReplicas(seen: Seen): PostgresStep | undefined {
+  const { primary } = seen.cluster.status ?? {};
+  const waiting = seen.instances.find(
+    (each) => each.name !== primary && isWanted(seen, each.name) && !(isStreaming(each) && isReady(each)),
+  );
+  const unready = waiting ?? seen.instances.find((each) => each.name === primary && !isReady(each));
+  if (unready === undefined) return undefined;
+  const what = unready.name === primary ? "the primary is not ready" : "the replica does not follow the primary";
+  return wait(`${unready.name}: ${what}${reasonOf(unready)}`, 2 * lookAgainMs);
+}
+
+function reasonOf(instance: SeenInstance | undefined): string {
+  const why = instance?.failure ?? instance?.report?.message;
+  return why === undefined ? "" : `: ${why}`;
+}
+
+function planRequest(seen: Seen): PostgresStep | undefined {
+  const wanted = requestedPrimary(seen.cluster);
+  const { primary = "" } = seen.cluster.status ?? {};
+  if (wanted === undefined) return undefined;
+  const candidate = instanceNamed(seen, wanted);
+  if (wanted === primary)
+    return act("forgetRequest", { why: `${wanted} is the primary already` }, `${wanted} is the primary already`);
+  if (candidate === undefined || !isStreaming(candidate)) {
+    const why = `${wanted} is no replica of this cluster that follows the primary; use one of ${standbyNames(seen)}`;
+    return act("forgetRequest", { why }, why);
+  }
+  return act(
+    "depose",
+    { primary, handover: "switchover", candidate: wanted },
+    `a user asks for ${wanted} in the place of ${primary}`,
+  );
+}
+
+function standbyNames({ instances }: Seen): string {
+  return (
+    instances
+      .filter(isStreaming)
+      .map(({ name }) => name)
+      .join(", ") || "none"
+  );
+}
+
+/** Replicas first; the primary hands over before it restarts. */
+function planRestart(seen: Seen): PostgresStep | undefined {
+  const { cluster, instances } = seen;
+  const { primary = "" } = cluster.status ?? {};
+  const outdated = instances.filter((each) => each.pod !== undefined && needsRestart(seen, each));
+  const replica = outdated.findLast(({ name }) => name !== primary);
+  if (replica !== undefined)
+    return act("restartInstance", { instance: replica.name }, `${replica.name} runs with old settings; replicas first`);
+  const [last] = outdated;
+  if (last === undefined) return undefined;
+  const heir = instances.find(isStreaming);
+  return heir === undefined
+    ? act(
+        "restartInstance",
+        { instance: last.name },
+        `${last.name} runs with old settings, and no replica can take over`,
+      )
+    : act(
+        "depose",
+        { primary, handover: "switchover", candidate: heir.name },
+        `${primary} is the last with old settings; ${heir.name} takes over before it restarts`,
+      );
+}
+
+function needsRestart({ cluster }: Seen, { pod, report }: SeenInstance): boolean {
+  return pod?.metadata.annotations?.[labels.template] !== templateText(cluster) || report?.needsRestart === true;
+}
+
+function planSurplus(seen: Seen): PostgresStep | undefined {
+  const { cluster, instances } = seen;
+  const surplus = instances.findLast((each) => hasStarted(each) && numberOf(each.name) > cluster.spec.instances);
+  if (surplus === undefined) return undefined;
+  const { primary = "" } = cluster.status ?? {};
+  if (surplus.name !== primary)
+    return act(
+      "removeInstance",
+      { instance: surplus.name },
+      `${instances.length} instances, ${cluster.spec.instances} wanted`,
+    );
+  const heir = instances.find((each) => isStreaming(each) && numberOf(each.name) <= cluster.spec.instances);
+  return heir === undefined
+    ? wait(`${primary} is the primary and no other instance can take over`, recheckMs)
+    : act(
+        "depose",
+        { primary, handover: "switchover", candidate: heir.name },
+        `${primary} leaves the cluster; ${heir.name} takes over before`,
+      );
+}
+
+function planVolumes({ cluster, instances }: Seen): PostgresStep | undefined {
+  const { size } = cluster.spec.storage;
+  const small = instances.find(({ claim }) => {
+    const present = claim?.spec?.resources?.requests?.["storage"];
+    return present !== undefined && compareQuantities(parseQuantity(present), parseQuantity(size)) < 0;
+  });
+  return small === undefined
+    ? undefined
+    : act("growVolume", { instance: small.name, size }, `the volume of ${small.name} is smaller than ${size}`);
+}

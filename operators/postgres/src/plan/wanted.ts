@@ -1,0 +1,42 @@
+/** What the instances should be told, and what their pods should be called; pure. */
+import { type DesiredInstance, leaseMarginMs, leaseMs } from "../instance/instance-protocol.ts";
+import { desiredInstance } from "../kind/desired.ts";
+import { type InstanceRole, labels } from "../kind/names.ts";
+import { denialOf } from "../seen/matters.ts";
+import { lastingMs } from "../seen/memory.ts";
+import { acceptsWrites, instanceNamed, isStreaming, podState, type Seen, type SeenInstance } from "../seen/seen.ts";
+import { callMsMax } from "./postgres-step.ts";
+
+/** After so long without consent a primary has stopped by its own clock. */
+export const leaseOverMs: number = leaseMs + callMsMax + leaseMarginMs;
+
+/** Whether the instance whose place is taken is known to accept no writes any more. */
+export function isFormerStopped(seen: Seen): boolean {
+  const { formerPrimary, term = 0 } = seen.cluster.status ?? {};
+  if (formerPrimary === undefined) return true;
+  const former = instanceNamed(seen, formerPrimary);
+  const { report } = former ?? {};
+  if (report !== undefined && report.term >= term && (report.server === "stopped" || report.isPrimary === false))
+    return true;
+  // The kubelet saw its process end, and a new one accepts nothing without a lease.
+  if (podState(former?.pod) === "ended") return true;
+  return (lastingMs(seen.memory, denialOf(term), seen.monotonicMs) ?? 0) >= leaseOverMs;
+}
+
+export function wantedDocument(seen: Seen): DesiredInstance {
+  return desiredInstance(seen.cluster, {
+    names: seen.instances.map(({ name }) => name),
+    replicas: seen.instances.filter(isStreaming).map(({ name }) => name),
+    mayPromote: isFormerStopped(seen),
+  });
+}
+
+/**
+ * Between two primaries there is none, and clients wait at the Service. One answer that is missing takes the
+ * primary out of no Service.
+ */
+export function wantedRole(seen: Seen, instance: SeenInstance): InstanceRole {
+  if (instance.name !== seen.cluster.status?.primary) return "replica";
+  const wasPrimary = instance.pod?.metadata.labels?.[labels.role] === "primary";
+  return acceptsWrites(instance) || (instance.report === undefined && wasPrimary) ? "primary" : "replica";
+}

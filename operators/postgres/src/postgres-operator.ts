@@ -1,0 +1,58 @@
+/** The operator for PostgresCluster, assembled of its parts. */
+import { BoundedMap, type CertificateIssuer, CertificateKeeper, x509Issuer } from "@setpoint/data-service";
+import { controller, defineOperator, type KindRef, type Operator, watching } from "setpoint";
+import type { WriteVerb } from "setpoint/install";
+import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
+import { podFailureRule, PodFailures } from "setpoint/pods";
+import { ownedKinds, postgresActions } from "./act/actions.ts";
+import { postgresConditions, postgresStatus } from "./act/status.ts";
+import type { InstanceGateway } from "./instance/instance-gateway.ts";
+import { clusterOfLogin, loginSecrets } from "./kind/login-secret.ts";
+import { PostgresCluster } from "./kind/postgres-cluster.ts";
+import { relatedImages } from "./kind/related-images.ts";
+import { observe } from "./observe/observe.ts";
+import { plan } from "./plan/plan.ts";
+import type { Memory } from "./seen/memory.ts";
+
+/** Enough for all clusters of an operator; what is forgotten is remembered anew. */
+const memoriesMax = 1_000;
+
+/** What the actions do; what else is left is removed by the garbage collector. */
+const writes = new Map<KindRef, readonly WriteVerb[]>([
+  [Pod, ["create", "patch", "delete"]],
+  [Service, ["create", "patch"]],
+  [PodDisruptionBudget, ["create", "patch"]],
+  [PersistentVolumeClaim, ["create", "patch", "delete"]],
+  [PostgresCluster, ["patch"]],
+]);
+
+/** `gateway` talks to instance managers; `image` is the operator's own, which has the instance manager. */
+export function postgresOperator(
+  gateway: InstanceGateway,
+  image: string,
+  issuer: CertificateIssuer = x509Issuer,
+): Operator {
+  const keeper = new CertificateKeeper(issuer);
+  const senses = {
+    gateway,
+    keeper,
+    failures: new PodFailures(),
+    memories: new BoundedMap<string, Memory>(memoriesMax),
+  };
+  const clusters = controller(PostgresCluster, {
+    owns: [...ownedKinds],
+    watches: [watching(Secret, clusterOfLogin, loginSecrets)],
+    observe: (cluster, context) => observe(cluster, context, senses),
+    plan,
+    actions: postgresActions({ gateway, keeper, image }),
+    status: postgresStatus,
+    conditions: postgresConditions,
+  });
+  return defineOperator({
+    name: "postgres",
+    controllers: [clusters],
+    writes,
+    relatedImages,
+    permissions: [podFailureRule, { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] }],
+  });
+}

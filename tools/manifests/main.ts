@@ -5,8 +5,10 @@
  */
 import { writeFile } from "node:fs/promises";
 import { etcdManifests, etcdManifestsFile, etcdMonitor, etcdMonitorFile } from "./etcd-manifests.ts";
+import { postgresManifests, postgresManifestsFile } from "./postgres-manifests.ts";
 import { bindingManifests, bindingManifestsFile } from "./binding-manifests.ts";
 
 await writeFile(etcdManifestsFile, etcdManifests());
 await writeFile(etcdMonitorFile, etcdMonitor());
 await writeFile(bindingManifestsFile, bindingManifests());
+await writeFile(postgresManifestsFile, postgresManifests());

@@ -1,0 +1,179 @@
+/** One embedded cluster with the PostgreSQL operator in it, and a PostgresCluster under a writer with a ledger. */
+import { startCluster } from "@setpoint/cli";
+import { vi } from "vitest";
+import { Kubectl } from "../kubectl/kubectl.ts";
+import { processesWith } from "../processes.ts";
+
+const manifests = new URL("../../operators/postgres/manifests/install.yaml", import.meta.url).pathname;
+/** The first start may wait for an image. */
+const startMsMax = 300_000;
+const settleMsMax = 120_000;
+const removalMsMax = 60_000;
+const writer = "writer";
+
+/** What the tests read of a PostgresCluster. */
+export interface ClusterState {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly version: string; readonly instances: number };
+  readonly status?: {
+    readonly phase: string;
+    readonly primary?: string;
+    readonly term?: number;
+    readonly readyInstances: number;
+    readonly lastFailover?: { readonly from: string; readonly to: string };
+    readonly lastSwitchover?: { readonly from: string; readonly to: string };
+  };
+}
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+}
+
+export class PostgresPlayground implements AsyncDisposable {
+  readonly kubectl: Kubectl;
+  readonly #parts: AsyncDisposableStack;
+
+  private constructor(kubectl: Kubectl, parts: AsyncDisposableStack) {
+    this.kubectl = kubectl;
+    this.#parts = parts;
+  }
+
+  static async open(): Promise<PostgresPlayground> {
+    await using parts = new AsyncDisposableStack();
+    const cluster = parts.use(await startCluster({ directory: undefined, port: 0, nodes: 1, say: console.log }));
+    const kubectl = parts.use(new Kubectl(cluster.kubeconfig));
+    await kubectl.ok(`apply --server-side -f ${manifests}`);
+    await kubectl.ok("wait --for=condition=Available deployment/postgres-operator -n setpoint-system --timeout=60s");
+    return new PostgresPlayground(kubectl, parts.move());
+  }
+
+  /** Creates a cluster and waits until all its instances are ready. */
+  async create(manifest: Manifest): Promise<void> {
+    await this.kubectl.ok("apply -f -", [], { input: JSON.stringify(manifest) });
+    await this.settled(manifest.metadata.name, startMsMax);
+  }
+
+  async get(name: string): Promise<ClusterState> {
+    return JSON.parse(await this.kubectl.ok(`get postgrescluster ${name} -o json`)) as ClusterState;
+  }
+
+  /** All instances are ready, under the new primary when `former` is given. */
+  async settled(name: string, timeout = settleMsMax, former?: string): Promise<ClusterState> {
+    return vi.waitFor(
+      async () => {
+        const cluster = await this.get(name);
+        const { phase, primary, readyInstances } = cluster.status ?? {};
+        const isSettled = phase === "Running" && readyInstances === cluster.spec.instances && primary !== former;
+        if (!isSettled) throw new Error(`${name} has not settled: ${JSON.stringify(cluster.status)}`);
+        return cluster;
+      },
+      { timeout, interval: 200 },
+    );
+  }
+
+  /** Ends the process of an instance, manager and server, as a kernel without memory does. */
+  killProcess(instance: string): void {
+    const [pid] = processesWith(`program/manager/main.js ${instance}`);
+    if (pid === undefined) throw new Error(`Cannot kill the process of ${instance}: none runs`);
+    process.kill(pid, "SIGKILL");
+  }
+
+  /** One statement as the application, by the Service of the primary or of the replicas. */
+  sql(name: string, service: "rw" | "ro", statement: string): Promise<string> {
+    const uri = `$(echo "$URI" | sed s/${name}-rw/${name}-${service}/)`;
+    return this.#inWriter(`psql "${uri}&connect_timeout=5" -v ON_ERROR_STOP=1 -Atqc '${statement}'`);
+  }
+
+  /** Statements as the superuser over the socket of one instance. */
+  sqlIn(instance: string, database: string, statement: string): Promise<string> {
+    const command = ["psql", "-h", "/run/setpoint/socket", "-U", "postgres", "-d", database, "-Atqc", statement];
+    return this.kubectl.ok(`exec ${instance} -c postgres --`, command);
+  }
+
+  /** Writes numbers until it is stopped, and logs each one that was acknowledged. */
+  async startWriter(name: string, version: string): Promise<void> {
+    await this.kubectl.ok("apply -f -", [], { input: JSON.stringify(writerPod(name, version)) });
+    await vi.waitFor(async () => {
+      if ((await this.acknowledged()).length === 0) throw new Error("The writer has written nothing");
+    }, settleMsMax);
+  }
+
+  async acknowledged(): Promise<readonly Acknowledgement[]> {
+    return parseLog(await this.kubectl.ok(`logs ${writer}`));
+  }
+
+  /** Stops writing; says which acknowledged numbers the database lacks, and the longest pause in seconds. */
+  async finish(
+    name: string,
+  ): Promise<{ readonly count: number; readonly missing: readonly number[]; readonly pause: number }> {
+    await this.#inWriter("touch /tmp/stop");
+    const writes = await this.acknowledged();
+    const rows = await this.sql(name, "rw", "select n from ledger");
+    const present = new Set(rows.split("\n").map(Number));
+    await this.kubectl.ok(`delete pod ${writer} --wait=false`);
+    return {
+      count: writes.length,
+      missing: writes.map(({ n }) => n).filter((n) => !present.has(n)),
+      pause: longestPause(writes),
+    };
+  }
+
+  /** Deletes a cluster, and waits until nothing of it is left. */
+  async remove(name: string): Promise<void> {
+    await this.kubectl.ok(`delete postgrescluster ${name}`);
+    await vi.waitFor(
+      async () => {
+        const left = await this.kubectl.ok(
+          "get pods,pvc,secrets,services,pdb -l postgres.setpoint.dev/cluster -o name",
+        );
+        if (left.trim() !== "") throw new Error(`Left of ${name}: ${left}`);
+      },
+      { timeout: removalMsMax, interval: 500 },
+    );
+  }
+
+  #inWriter(script: string): Promise<string> {
+    return this.kubectl.ok(`exec ${writer} --`, ["sh", "-c", script]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.disposeAsync();
+  }
+}
+
+interface Acknowledgement {
+  readonly n: number;
+  readonly seconds: number;
+}
+
+function parseLog(log: string): readonly Acknowledgement[] {
+  return [...log.matchAll(/^ack (\d+) ([\d.]+)$/gm)].map(([, n, at]) => ({ n: Number(n), seconds: Number(at) }));
+}
+
+function longestPause(writes: readonly Acknowledgement[]): number {
+  const pauses = writes.slice(1).map(({ seconds }, at) => seconds - (writes[at]?.seconds ?? 0));
+  return Math.max(0, ...pauses);
+}
+
+function writerPod(name: string, version: string): object {
+  const script = `
+until psql "$URI&connect_timeout=1" -qc 'create table if not exists ledger (n int primary key)'; do sleep 0.2; done
+n=0
+while [ ! -e /tmp/stop ]; do
+  n=$((n+1))
+  if psql "$URI&connect_timeout=1" -qc "insert into ledger values ($n)" 2>/dev/null; then echo "ack $n $(date +%s.%N)"; fi
+done
+sleep infinity`;
+  const uri = { secretKeyRef: { name: `${name}-app`, key: "uri" } };
+  const image = `docker.io/library/postgres:${version}`;
+  const container = { name: "writer", image, command: ["sh", "-c", script], env: [{ name: "URI", valueFrom: uri }] };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: writer },
+    spec: { terminationGracePeriodSeconds: 0, securityContext: { runAsUser: 999 }, containers: [container] },
+  };
+}

@@ -97,7 +97,9 @@ export default defineConfig({
         "e2e",
         [
           "e2e/**/*.test.ts",
-          ...[...newerEtcd, ...long, ...gcs, ...postgres, ...publicOperators, "e2e/attack/**"].map((each) => `!${each}`),
+          ...[...newerEtcd, ...long, ...gcs, ...postgres, ...publicOperators, "e2e/attack/**"].map(
+            (each) => `!${each}`,
+          ),
         ],
         300_000,
       ),

@@ -1,4 +1,4 @@
-/** One embedded cluster with the PostgreSQL operator in it, and a PostgresCluster under a writer with a ledger. */
+/** An embedded cluster with the PostgreSQL operator, and a PostgresCluster under a writer with a ledger. */
 import { startCluster } from "@setpoint/cli";
 import { vi } from "vitest";
 import { Kubectl } from "../kubectl/kubectl.ts";

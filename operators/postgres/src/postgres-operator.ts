@@ -14,7 +14,7 @@ import { observe } from "./observe/observe.ts";
 import { plan } from "./plan/plan.ts";
 import type { Memory } from "./seen/memory.ts";
 
-/** Enough for all clusters of an operator; what is forgotten is remembered anew. */
+/** Enough for all clusters of an operator; what is forgotten is observed again. */
 const memoriesMax = 1_000;
 
 /** What the actions do; what else is left is removed by the garbage collector. */

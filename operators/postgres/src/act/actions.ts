@@ -8,7 +8,8 @@ import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoi
 import type { InstanceGateway } from "../instance/instance-gateway.ts";
 import { certificatesOf } from "../kind/certificates.ts";
 import { instanceClaim, instancePod, managerAddress } from "../kind/instance-pod.ts";
-import { labels, serverName } from "../kind/names.ts";
+import { labels } from "../kind/labels.ts";
+import { serverName } from "../kind/names.ts";
 import { newLogin } from "../kind/login-secret.ts";
 import { wantedBudget, wantedServices } from "../kind/services.ts";
 import type { Actions } from "../plan/postgres-step.ts";

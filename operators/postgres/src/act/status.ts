@@ -1,6 +1,7 @@
 /** What the status says of a snapshot and the step that was decided; pure. */
 import type { ConditionInit, StepFacts } from "setpoint";
-import { labels, wantedInstances } from "../kind/names.ts";
+import { labels } from "../kind/labels.ts";
+import { wantedInstances } from "../kind/names.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { refusalText } from "../plan/plan.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";

@@ -1,6 +1,6 @@
 /** The paths of an instance manager's API, and who may use them. */
 
-/** The names in the certificates of those who may talk to a manager. */
+/** The names in the certificates of the clients of a manager. */
 export const clientNames = { operator: "postgres-operator", instance: "streaming_replica" } as const;
 
 /** GET: a report. With `holder` and `term`, proof to the primary that the operator reaches it. */

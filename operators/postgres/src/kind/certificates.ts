@@ -1,7 +1,8 @@
 /** Which certificates a cluster needs, and in which Secrets they are. */
 import { type CertificateSubject, certificateTimes } from "@setpoint/data-service";
 import { clientNames } from "../instance/manager-paths.ts";
-import { labels, serverName } from "./names.ts";
+import { labels } from "./labels.ts";
+import { serverName } from "./names.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
 
 /** Pods mount `server` and `replication`; the operator calls managers with its own. */

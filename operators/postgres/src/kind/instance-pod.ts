@@ -1,7 +1,8 @@
 /** The pod and the claim of one instance. */
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { certificateSecret } from "./certificates.ts";
-import { appSecretName, claimName, labels, managerPort, postgresPort, probePort } from "./names.ts";
+import { labels } from "./labels.ts";
+import { appSecretName, claimName, managerPort, postgresPort, probePort } from "./names.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
 
 /** The user `postgres` of the official images. */

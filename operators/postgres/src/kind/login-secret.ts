@@ -1,7 +1,8 @@
 /** The Secret with which the application logs in, with the keys that libraries and frameworks look for. */
 import { Secret } from "setpoint/kinds";
 import type { ReconcileContext } from "setpoint";
-import { appSecretName, labels, postgresPort } from "./names.ts";
+import { labels } from "./labels.ts";
+import { appSecretName, postgresPort } from "./names.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
 
 const passwordBytes = 24;

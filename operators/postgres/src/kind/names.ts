@@ -7,23 +7,6 @@ export const managerPort = 8443;
 /** Where the kubelet asks an instance manager, without a certificate. */
 export const probePort = 8080;
 
-export const labels = {
-  cluster: "postgres.setpoint.dev/cluster",
-  instance: "postgres.setpoint.dev/instance",
-  /** `primary` or `replica`; what the Services select. */
-  role: "postgres.setpoint.dev/role",
-  /** On the Secret with the login of the application. */
-  login: "postgres.setpoint.dev/login",
-  /** An annotation of a pod: the settings of the spec that it was made with. */
-  template: "postgres.setpoint.dev/template",
-  /** An annotation of a claim: the UID of the PostgresCluster that it was made for. */
-  clusterUid: "postgres.setpoint.dev/cluster-uid",
-  /** An annotation of a PostgresCluster: the instance that should become the primary. */
-  switchover: "postgres.setpoint.dev/switchover-to",
-  /** An annotation of a PostgresCluster: a new text asks for new certificates now. */
-  rotate: "postgres.setpoint.dev/rotate-certificates",
-} as const;
-
 export type InstanceRole = "primary" | "replica";
 
 /** The instances that a cluster of this size has, in the order of their numbers. */

@@ -2,7 +2,7 @@
 import { age, conditions, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { quantity } from "setpoint/kinds";
 import { z } from "zod";
-import { labels } from "./names.ts";
+import { labels } from "./labels.ts";
 
 const stringMap = z.record(z.string(), z.string());
 /** PostgreSQL truncates longer identifiers. */

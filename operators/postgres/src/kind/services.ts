@@ -1,6 +1,7 @@
 /** The Services of a cluster, and its disruption budget. */
 import { PodDisruptionBudget, Service } from "setpoint/kinds";
-import { type InstanceRole, labels, postgresPort } from "./names.ts";
+import { labels } from "./labels.ts";
+import { type InstanceRole, postgresPort } from "./names.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
 
 interface ServiceWish {

@@ -24,7 +24,7 @@ function copyLibraries(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const { sharedObjects } = process.report.getReport() as { readonly sharedObjects: readonly string[] };
   for (const path of sharedObjects.filter((each) => each.startsWith("/")))
-    copyExecutable(path, join(folder, /^ld-linux/.test(basename(path)) ? loader : basename(path)));
+    copyExecutable(path, join(folder, basename(path).startsWith("ld-linux") ? loader : basename(path)));
 }
 
 function copyExecutable(from: string, to: string): void {

@@ -246,7 +246,7 @@ export class InstanceManager {
     await this.#watchStream(facts, primary.name);
   }
 
-  /** What this instance wrote and the primary does not have is taken back; when that fails, it starts from a copy. */
+  /** Takes back what this instance wrote and the primary does not have, or starts from a copy. */
   async #rejoin(
     desired: DesiredInstance,
     primary: { readonly name: string; readonly host: string },

@@ -1,6 +1,6 @@
 /**
- * Time for the instance manager. It runs inside of images of PostgreSQL, from a copy of this package alone, so
- * it brings its own clock.
+ * Time for the instance manager. It runs inside of images of PostgreSQL, from a copy of this package alone,
+ * so it brings its own clock.
  */
 import { setTimeout as timeout } from "node:timers/promises";
 

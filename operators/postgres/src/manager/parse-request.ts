@@ -1,4 +1,4 @@
-/** Checks what a manager is sent. The sender has a certificate; a release that differs may still send other fields. */
+/** Checks what a manager receives: a client of another release may send other fields. */
 import type { DesiredInstance, LeaseRequest } from "../instance/instance-protocol.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

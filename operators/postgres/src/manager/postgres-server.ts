@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { paths } from "./paths.ts";
 import type { Programs } from "./programs.ts";
 
-/** `fast` ends sessions and writes a checkpoint; `immediate` ends the process, which recovers at its next start. */
+/** `fast` ends sessions and writes a checkpoint; after `immediate` the next start recovers. */
 export type StopMode = "fast" | "immediate";
 
 const signals: Readonly<Record<StopMode, NodeJS.Signals>> = { fast: "SIGINT", immediate: "SIGQUIT" };

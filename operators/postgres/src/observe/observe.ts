@@ -7,7 +7,8 @@ import type { InstanceGateway } from "../instance/instance-gateway.ts";
 import type { InstanceReport } from "../instance/instance-protocol.ts";
 import { certificatesOf } from "../kind/certificates.ts";
 import { managerAddress } from "../kind/instance-pod.ts";
-import { appSecretName, instanceOfClaim, labels, numberOf, serverName, wantedInstances } from "../kind/names.ts";
+import { labels } from "../kind/labels.ts";
+import { appSecretName, instanceOfClaim, numberOf, serverName, wantedInstances } from "../kind/names.ts";
 import { parameterRefusals } from "../kind/parameters.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { isBudgetAsWanted, isServiceAsWanted, wantedBudget, wantedServices } from "../kind/services.ts";
@@ -16,7 +17,7 @@ import { type Memory, noMemory, remember } from "../seen/memory.ts";
 import { acceptsWrites, type Seen, type SeenInstance } from "../seen/seen.ts";
 
 /** What an observation uses beyond the API server. */
-export interface Senses {
+export interface ObservationPorts {
   readonly gateway: InstanceGateway;
   readonly keeper: CertificateKeeper;
   readonly failures: PodFailures;
@@ -24,7 +25,11 @@ export interface Senses {
   readonly memories: BoundedMap<string, Memory>;
 }
 
-export async function observe(cluster: PostgresCluster, context: ReconcileContext, senses: Senses): Promise<Seen> {
+export async function observe(
+  cluster: PostgresCluster,
+  context: ReconcileContext,
+  senses: ObservationPorts,
+): Promise<Seen> {
   const { name = "", namespace, uid = "" } = cluster.metadata;
   const { report: certificates, own } = await senses.keeper.observe(certificatesOf(cluster), "operator", context);
   const pods = new Map(context.children.list(Pod).map((pod) => [pod.metadata.name, pod] as const));

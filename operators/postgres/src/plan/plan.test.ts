@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { templateText } from "../kind/instance-pod.ts";
-import { labels } from "../kind/names.ts";
+import { labels } from "../kind/labels.ts";
 import { denialOf, silenceOf } from "../seen/matters.ts";
 import type { Seen } from "../seen/seen.ts";
 import { plan, rules } from "./plan.ts";
@@ -236,7 +236,7 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
   ],
   [
     "handover",
-    "what may be lost is said",
+    "the appointment names what may be lost",
     seen(
       [primary(a, { pod: "ended", label: "replica" }), replica(b, { report: waiting })],
       between({ lastPosition: "0/5000400" }),

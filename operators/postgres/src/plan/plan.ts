@@ -5,7 +5,8 @@
 import { rest, wait } from "setpoint";
 import { compareQuantities, parseQuantity } from "setpoint/kinds";
 import { templateText } from "../kind/instance-pod.ts";
-import { labels, numberOf } from "../kind/names.ts";
+import { labels } from "../kind/labels.ts";
+import { numberOf } from "../kind/names.ts";
 import { requestedPrimary } from "../kind/postgres-cluster.ts";
 import { silenceOf } from "../seen/matters.ts";
 import { lastingMs } from "../seen/memory.ts";

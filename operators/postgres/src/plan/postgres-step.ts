@@ -34,7 +34,7 @@ export type PostgresStep = Step<Actions>;
 
 /** How often the operator asks the instances of a cluster at rest: no watch shows a hung process. */
 export const recheckMs = 1_000;
-/** While instances do what they were told. */
+/** While instances do what the document says. */
 export const lookAgainMs = 200;
 /** How long a request of this operator may be under way: a grant may arrive so late. */
 export const callMsMax = 2_000;

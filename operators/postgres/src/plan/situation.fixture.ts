@@ -3,7 +3,7 @@ import { Pod, PersistentVolumeClaim } from "setpoint/kinds";
 import type { InstanceReport } from "../instance/instance-protocol.ts";
 import { hashOf } from "../instance/document-hash.ts";
 import { instanceClaim, instancePod } from "../kind/instance-pod.ts";
-import { labels } from "../kind/names.ts";
+import { labels } from "../kind/labels.ts";
 import { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { noMemory } from "../seen/memory.ts";
 import type { PodState, Seen, SeenInstance } from "../seen/seen.ts";

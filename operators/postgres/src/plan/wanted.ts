@@ -1,7 +1,8 @@
-/** What the instances should be told, and what their pods should be called; pure. */
+/** The document for the instances, and the labels of their pods; pure. */
 import { type DesiredInstance, leaseMarginMs, leaseMs } from "../instance/instance-protocol.ts";
 import { desiredInstance } from "../kind/desired.ts";
-import { type InstanceRole, labels } from "../kind/names.ts";
+import { labels } from "../kind/labels.ts";
+import { type InstanceRole } from "../kind/names.ts";
 import { denialOf } from "../seen/matters.ts";
 import { lastingMs } from "../seen/memory.ts";
 import { acceptsWrites, instanceNamed, isStreaming, podState, type Seen, type SeenInstance } from "../seen/seen.ts";

@@ -23,8 +23,8 @@ export function mattersOf({ status }: PostgresCluster, instances: readonly SeenI
 }
 
 /**
- * A primary goes on by the consent of a majority, itself counted. An instance whose process has ended consents
- * to nothing, and neither does one that follows the present term.
+ * A primary goes on by the consent of a majority, itself counted. An instance whose process has ended
+ * consents to nothing, and neither does one that follows the present term.
  */
 function isDenied(instances: readonly SeenInstance[], term: number, former: string | undefined): boolean {
   if (former === undefined) return false;

@@ -1,6 +1,6 @@
 /**
  * Real PostgreSQL under a writer: the primary's process is killed, its pod is deleted, a user asks for
- * another primary, and settings change. No acknowledged write may be lost, and all instances agree at the end.
+ * another primary, and settings change. No acknowledged write may be lost; all instances agree at the end.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Manifest, PostgresPlayground } from "./playground.ts";

@@ -69,9 +69,9 @@ async function operate(context: RegistryContext, served: ServedRequest, body: De
     case "list":
       return { code: 200, kind: "list", value: await listObjects(context, served) };
     case "create":
-      return { code: 201, kind: "object", value: await createObject(context, served, body.value, body.duplicates) };
+      return { code: 201, kind: "object", value: await createObject(context, served, body.value, body) };
     case "update":
-      return updated(await putObject(context, served, body.value, body.duplicates));
+      return updated(await putObject(context, served, body.value, body));
     case "patch":
       return updated(await patchObject(context, served, body.mediaType, body.value, body.duplicates));
     case "delete":

@@ -2,6 +2,7 @@
  * Decodes a request's body into an object of a definition: reports unknown fields, fills defaults. It makes
  * the write's only copy.
  */
+import { duplicateField } from "../request/duplicate-fields.ts";
 import { apiVersionOf, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import { applyDefaults, decode, type Decoded, isDecodeError, type StructuralSchema } from "@setpoint/schema";
 import { badRequest } from "../response/api-errors.ts";
@@ -17,6 +18,8 @@ export interface DecodeSettings {
   readonly warnings: Warnings;
   /** Found while the text was parsed: `duplicate field "spec.x"`. */
   readonly duplicates?: readonly string[];
+  /** The paths of keys in the order of the text, when some stood twice in it. */
+  readonly keys?: readonly string[];
   /** For the result of a patch, whose errors are a 422 of the patch. */
   readonly patch?: PatchSubject;
 }
@@ -127,9 +130,36 @@ function ordered({ custom }: ResourceDefinition, fields: readonly string[]): rea
   return [...metadata, ...others.toSorted()];
 }
 
+/** Upstream reads the text of built-in kinds once, so what it finds stands in the order of the text. */
+function problemsOf(
+  { custom }: ResourceDefinition,
+  unknown: readonly string[],
+  { duplicates = [], keys = [] }: DecodeSettings,
+): readonly string[] {
+  const unknownFields = unknown.map(unknownField);
+  if (custom || keys.length === 0) return [...duplicates, ...unknownFields];
+  const places = new Map<string, number>();
+  const paths = new Set(unknown);
+  // What an unknown field holds is skipped, and the field itself is reported once.
+  let skipped: string | undefined;
+  for (const [at, path] of keys.entries()) {
+    if (skipped !== undefined && isWithin(path, skipped)) continue;
+    skipped = paths.has(path) ? path : undefined;
+    places.set(skipped === undefined ? duplicateField(path) : unknownField(path), at);
+  }
+  const reported = [...duplicates, ...unknownFields].filter((problem) => places.has(problem));
+  return reported.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+}
+
+function isWithin(path: string, parent: string): boolean {
+  return path.startsWith(parent) && [undefined, ".", "["].includes(path[parent.length]);
+}
+
+const unknownField = (path: string): string => `unknown field "${path}"`;
+
 function reportProblems(definition: ResourceDefinition, unknown: readonly string[], settings: DecodeSettings): void {
-  const { duplicates = [], fieldValidation, warnings } = settings;
-  const problems = [...duplicates, ...unknown.map((path) => `unknown field "${path}"`)];
+  const { fieldValidation, warnings } = settings;
+  const problems = problemsOf(definition, unknown, settings);
   if (problems.length === 0) return;
   if (fieldValidation === "Warn") for (const problem of problems) warnings.add(problem);
   if (fieldValidation !== "Strict") return;

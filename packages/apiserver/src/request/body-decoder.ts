@@ -13,7 +13,7 @@ import {
 import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
 import { type BodySubject, noObject, undecodableJson, undecodableYaml } from "./body-subject.ts";
 import { checkJsonBounds, checkValueBounds } from "./body-bounds.ts";
-import { duplicateFields } from "./duplicate-fields.ts";
+import { duplicateFields, findDuplicateFields } from "./duplicate-fields.ts";
 import { goJsonError } from "./go-json-error.ts";
 import { type ParsedYaml, parseYaml } from "./parse-yaml.ts";
 
@@ -29,7 +29,12 @@ export interface DecodedBody {
   readonly value: unknown;
   /** Keys that stood twice in the text, as upstream reports them: `duplicate field "spec.x"`. */
   readonly duplicates: readonly string[];
+  /** When some did in JSON: the paths of the keys in the order of the text. */
+  readonly keys?: readonly string[];
 }
+
+/** What the text of a body shows beyond its value. */
+export type BodyText = Pick<DecodedBody, "duplicates" | "keys">;
 
 const none: readonly string[] = [];
 
@@ -81,7 +86,7 @@ function mediaTypeOf(header: string | undefined): string {
 function jsonBody(mediaType: string, body: Uint8Array, subject: BodySubject): DecodedBody {
   const value = parseJson(body, subject);
   checkIsObject(subject, body, value);
-  return { mediaType, value, duplicates: duplicateFields(body, value) };
+  return { mediaType, value, ...findDuplicateFields(body, value) };
 }
 
 function checkIsObject(subject: BodySubject, body: Uint8Array, value: unknown): void {

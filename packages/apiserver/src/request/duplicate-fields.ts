@@ -16,8 +16,23 @@ const reportedMax = 100;
  * be the JSON text of `value`.
  */
 export function duplicateFields(bytes: Uint8Array, value: unknown): readonly string[] {
+  return findDuplicateFields(bytes, value).duplicates;
+}
+
+/** Keys that stood twice in a text. */
+export interface RepeatedKeys {
+  /** Upstream's messages. */
+  readonly duplicates: readonly string[];
+  /** When there are some: the paths of all keys up to the last of them, in the order of the text. */
+  readonly keys: readonly string[];
+}
+
+const noneRepeated: RepeatedKeys = { duplicates: [], keys: [] };
+
+/** As `duplicateFields`, with the order of the text. */
+export function findDuplicateFields(bytes: Uint8Array, value: unknown): RepeatedKeys {
   const hasDuplicates = membersInText(bytes) > membersOf(value);
-  return hasDuplicates ? findDuplicates(bytes) : [];
+  return hasDuplicates ? findDuplicates(bytes) : noneRepeated;
 }
 
 function membersInText(bytes: Uint8Array): number {
@@ -54,8 +69,9 @@ interface Open {
   isAtKey: boolean;
 }
 
-function findDuplicates(bytes: Uint8Array): readonly string[] {
+function findDuplicates(bytes: Uint8Array): RepeatedKeys {
   const found = new Set<string>();
+  const keys: string[] = [];
   const open: Open[] = [];
   for (let at = 0; at < bytes.length && found.size < reportedMax; at++) {
     const byte = bytes[at];
@@ -63,8 +79,9 @@ function findDuplicates(bytes: Uint8Array): readonly string[] {
     if (byte === quote) {
       const end = stringEnd(bytes, at);
       if (parent?.isAtKey === true) {
-        const path = takeKey(parent, keyIn(bytes.subarray(at, end + 1)));
-        if (path !== undefined) found.add(`duplicate field ${JSON.stringify(path)}`);
+        const isRepeated = takeKey(parent, keyIn(bytes.subarray(at, end + 1)));
+        keys.push(pathOf(parent));
+        if (isRepeated) found.add(duplicateField(pathOf(parent)));
       }
       at = end;
     } else if (byte === openBrace || byte === openBracket) {
@@ -76,20 +93,25 @@ function findDuplicates(bytes: Uint8Array): readonly string[] {
       parent.isAtKey = !parent.isList;
     }
   }
-  return [...found];
+  return { duplicates: [...found], keys };
+}
+
+/** Upstream's message about a key that stands twice. */
+export function duplicateField(path: string): string {
+  return `duplicate field ${JSON.stringify(path)}`;
 }
 
 function keyIn(text: Uint8Array): string {
   return String(JSON.parse(Buffer.from(text).toString("utf8")));
 }
 
-/** The path of the key when the object has it already. */
-function takeKey(parent: Open, key: string): string | undefined {
+/** Whether the object has the key already. */
+function takeKey(parent: Open, key: string): boolean {
   parent.key = key;
   parent.isAtKey = false;
-  if (parent.keys.has(key)) return pathOf(parent);
+  const isRepeated = parent.keys.has(key);
   parent.keys.add(key);
-  return undefined;
+  return isRepeated;
 }
 
 function pathOf(parent: Open | undefined): string {

@@ -1,3 +1,4 @@
+import type { BodyText } from "../request/body-decoder.ts";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { randomSuffix } from "@setpoint/host";
 import type { MutableObject } from "../registry/mutable-object.ts";
@@ -21,11 +22,11 @@ export async function createObject(
   context: RegistryContext,
   served: ServedRequest,
   body: unknown,
-  duplicates: readonly string[],
+  text: BodyText,
 ): Promise<UnstructuredObject> {
   const { definition, request, attributes, warnings } = served;
   const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", "CreateOptions");
-  const settings = { fieldValidation: options.fieldValidation, warnings, duplicates };
+  const settings = { fieldValidation: options.fieldValidation, warnings, ...text };
   const { first, take } = decodeObjects(definition, body, settings);
   checkNamespace(definition, first, attributes.namespace);
   const { name: given = "", generateName = "" } = first.metadata;

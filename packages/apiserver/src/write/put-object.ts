@@ -1,3 +1,4 @@
+import type { BodyText } from "../request/body-decoder.ts";
 import type { ApiError, UnstructuredObject } from "@setpoint/apimachinery";
 import type { ServedRequest } from "../registry/served-request.ts";
 import { badRequest } from "../response/api-errors.ts";
@@ -12,11 +13,11 @@ export function putObject(
   context: RegistryContext,
   served: ServedRequest,
   body: unknown,
-  duplicates: readonly string[],
+  text: BodyText,
 ): Promise<WriteAnswer> {
   const { definition, attributes, request, warnings } = served;
   const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", "UpdateOptions");
-  const settings = { fieldValidation: options.fieldValidation, warnings, duplicates };
+  const settings = { fieldValidation: options.fieldValidation, warnings, ...text };
   const { first, take } = decodeObjects(definition, body, settings);
   checkName(first, attributes.name);
   checkNamespace(definition, first, attributes.namespace);

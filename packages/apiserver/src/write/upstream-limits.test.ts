@@ -85,6 +85,18 @@ describe("duplicate JSON keys get upstream's warning", () => {
     expect([code, message]).toEqual([400, `ConfigMap in version "v1" cannot be handled as a ConfigMap: ${why}`]);
   });
 
+  test("and come before or behind unknown fields as in the text", async () => {
+    const send = await start();
+    const reasonOf = async (members: string): Promise<string | undefined> => {
+      const text = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},${members}}`;
+      return (await send("POST", `${core}/configmaps`, Buffer.from(text), strict)).message?.split("error: ")[1];
+    };
+    const [unknown, twiceB] = ['unknown field "x"', 'duplicate field "data.b"'];
+    expect(await reasonOf(`"x":1,"data":{"b":"1","b":"2"}`)).toBe(`${unknown}, ${twiceB}`);
+    expect(await reasonOf(`"data":{"b":"1","b":"2"},"x":1`)).toBe(`${twiceB}, ${unknown}`);
+    expect(await reasonOf(`"x":1,"x":{"y":1,"y":2},"data":{}`)).toBe(unknown);
+  });
+
   test("and nothing when the client ignores them", async () => {
     const send = await start();
     const answer = await send("POST", `${core}/configmaps`, twice, { query: { fieldValidation: "Ignore" } });

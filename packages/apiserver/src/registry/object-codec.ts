@@ -147,8 +147,9 @@ function problemsOf(
     skipped = paths.has(path) ? path : undefined;
     places.set(skipped === undefined ? duplicateField(path) : unknownField(path), at);
   }
-  const reported = [...duplicates, ...unknownFields].filter((problem) => places.has(problem));
-  return reported.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+  const placeOf = (problem: string): number => places.get(problem) ?? keys.length;
+  const reported = [...duplicates.filter((problem) => places.has(problem)), ...unknownFields];
+  return reported.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function isWithin(path: string, parent: string): boolean {

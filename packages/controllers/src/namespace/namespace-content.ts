@@ -7,6 +7,8 @@ export interface RemainingContent {
   readonly remaining: readonly string[];
   /** Why the server refused to delete some of it. */
   readonly refusals: readonly string[];
+  /** How many objects each finalizer keeps. */
+  readonly finalizers: ReadonlyMap<string, number>;
 }
 
 /**
@@ -18,6 +20,7 @@ export async function deleteContent(
   { client, signal }: ReconcileContext,
 ): Promise<RemainingContent> {
   const refusals: string[] = [];
+  const finalizers = new Map<string, number>();
   const { resources } = await client.discover({ signal });
   const deletable = resources.filter((each) => each.namespaced && each.preferred && isDeletable(each));
   const pods = deletable.filter((each) => each.group === "" && each.plural === "pods");
@@ -28,9 +31,9 @@ export async function deleteContent(
       const count = await emptyResource(resource);
       if (count > 0) remaining.push(`${resource.plural}.${resource.group} has ${count} resource instances`);
     }
-    if (remaining.length > 0) return { remaining, refusals };
+    if (remaining.length > 0) return { remaining, refusals, finalizers };
   }
-  return { remaining: [], refusals };
+  return { remaining: [], refusals, finalizers };
 
   async function emptyResource(resource: DiscoveredResource): Promise<number> {
     const options = { namespace, signal };
@@ -41,7 +44,10 @@ export async function deleteContent(
         if (!isForbidden(error)) throw error;
         refusals.push(error.message);
       });
-    return (await client.listAll<KubeObject>(resource, { ...options, metadataOnly: true })).items.length;
+    const { items } = await client.listAll<KubeObject>(resource, { ...options, metadataOnly: true });
+    for (const finalizer of items.flatMap((each) => each.metadata.finalizers ?? []))
+      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+    return items.length;
   }
 }
 

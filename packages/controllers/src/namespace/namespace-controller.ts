@@ -8,6 +8,7 @@ import {
   type ReconcileContext,
   type Result,
 } from "@setpoint/runtime";
+import { conditionsOf } from "./namespace-conditions.ts";
 import { deleteContent, type RemainingContent } from "./namespace-content.ts";
 
 /**
@@ -48,17 +49,12 @@ function retryMsAt({ metadata }: Stored<Namespace>, nowMs: number): number {
   return Math.min(Math.max(waitedMs / 4 || 0, retryMsMin), retryMsMax);
 }
 
-/** Upstream's types, reasons and words: `Some resources are remaining: pods. has 1 resource instances`. */
 async function reportRemaining(
   namespace: Stored<Namespace>,
-  { remaining, refusals }: RemainingContent,
+  content: RemainingContent,
   { client, host: { clock } }: ReconcileContext,
 ): Promise<Result> {
-  const message = `Some resources are remaining: ${remaining.join(", ")}`;
-  const wanted = [
-    { type: "NamespaceContentRemaining", status: "True", reason: "SomeResourcesRemain", message },
-    ...(refusals.length === 0 ? [] : [refused(refusals)]),
-  ];
+  const wanted = conditionsOf(content);
   const present = new Map((namespace.status?.conditions ?? []).map((each) => [each.type, each.message]));
   if (wanted.some((each) => present.get(each.type) !== each.message)) {
     const lastTransitionTime = timestamp(clock);
@@ -66,18 +62,7 @@ async function reportRemaining(
     const key = { name: namespace.metadata.name ?? "" };
     await client.patch(Namespace, key, { status: { conditions } }, { subresource: "status", type: "strategic" });
   }
-  const leastMs = refusals.length === 0 ? retryMsMin : refusedRetryMsMin;
-  return requeueAfter(Math.max(leastMs, retryMsAt(namespace, clock.now())), message);
-}
-
-function refused(refusals: readonly string[]): NamespaceCondition {
-  const message = `Failed to delete all resource types, ${refusals.length} remaining: ${refusals.join(", ")}`;
-  return { type: "NamespaceDeletionContentFailure", status: "True", reason: "ContentDeletionFailed", message };
-}
-
-interface NamespaceCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
+  const leastMs = content.refusals.length === 0 ? retryMsMin : refusedRetryMsMin;
+  const why = `Some resources are remaining: ${content.remaining.join(", ")}`;
+  return requeueAfter(Math.max(leastMs, retryMsAt(namespace, clock.now())), why);
 }

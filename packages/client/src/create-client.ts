@@ -88,8 +88,8 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
     options: ListPageOptions = {},
   ): Promise<KubeList<Stored<T>>> => {
     const request = listRequest(kind, options);
-    const found = await sendForObject<KubeList<Stored<T>>>(request, options);
-    return { ...found, items: found.items.map((item) => withType(item, kind)) };
+    const found = await sendForObject<ListAnswer<Stored<T>>>(request, options);
+    return { ...found, items: (found.items ?? []).map((item) => withType(item, kind)) };
   };
 
   return {
@@ -215,6 +215,9 @@ function keyOf(object: KubeObject): NamespacedName {
     throw new SetpointError("ERR_NAME_MISSING", `Cannot write ${object.kind}: metadata.name is missing; set it`);
   return namespace === undefined ? { name } : { namespace, name };
 }
+
+/** Servers in Go write an empty list of metadata as null. */
+type ListAnswer<T extends KubeObject> = Omit<KubeList<T>, "items"> & { readonly items: readonly T[] | null };
 
 /** Servers name the type of a list's items once, in the list. */
 function withType<T extends KubeObject>(item: Stored<T>, kind: KindRef<T>): Stored<T> {

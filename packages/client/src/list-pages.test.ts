@@ -64,3 +64,9 @@ test("a list whose revision is compacted on the way begins again, so that it is 
     "limit=3&continue=6",
   ]);
 });
+
+test("a list without items, as servers in Go may write it, is empty", async () => {
+  const object = { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata: {}, items: null };
+  const transport = { send: () => Promise.resolve({ kind: "object" as const, status: 200, headers: {}, object }) };
+  expect((await createClient(transport, simulatedHost(1)).listAll(Box)).items).toEqual([]);
+});

@@ -31,6 +31,7 @@ import {
   createReviewEndpoints,
   createTokenEndpoints,
   exposeMemory,
+  ExtensionCatalog,
   httpsWebhookCaller,
   memoryBudgets,
   NodeAuthorizer,
@@ -69,6 +70,8 @@ export interface AssembledServer extends AsyncDisposable {
   readonly storage: Storage;
   readonly authorizer: Authorizer;
   readonly tokens: ServiceAccountTokens;
+  /** What extension servers serve, for discovery. */
+  readonly extensions: ExtensionCatalog;
 }
 
 const protobuf = "application/vnd.kubernetes.protobuf";
@@ -114,7 +117,8 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
   });
   const customResources = serveCustomResources(server, { host, storage, caller });
   const webhooks = serveWebhooks(server, { caller });
-  addEndpoints(server, { host, storage, authorizer, rbac, tokens });
+  const extensions = new ExtensionCatalog();
+  addEndpoints(server, { host, storage, authorizer, rbac, tokens, extensions });
   if (readsOnly === undefined) await bootstrap({ storage, host }, cidr);
   const stop = async (): Promise<void> => {
     stopExposing();
@@ -124,7 +128,7 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
     caller[Symbol.dispose]();
     await yamlThread[Symbol.asyncDispose]();
   };
-  return { server, storage, authorizer, tokens, [Symbol.asyncDispose]: stop };
+  return { server, storage, authorizer, tokens, extensions, [Symbol.asyncDispose]: stop };
 }
 
 interface EndpointParts {
@@ -133,9 +137,11 @@ interface EndpointParts {
   readonly authorizer: Authorizer;
   readonly rbac: RbacAuthorizer;
   readonly tokens: ServiceAccountTokens;
+  readonly extensions: ExtensionCatalog;
 }
 
-function addEndpoints(server: ApiServer, { host, storage, authorizer, rbac, tokens }: EndpointParts): void {
+function addEndpoints(server: ApiServer, parts: EndpointParts): void {
+  const { host, storage, authorizer, rbac, tokens, extensions } = parts;
   const { reader, registry } = server;
   server.addEndpoints(createTokenEndpoints({ clock: host.clock, reader, tokens }));
   server.addEndpoints(
@@ -145,7 +151,7 @@ function addEndpoints(server: ApiServer, { host, storage, authorizer, rbac, toke
   const ping = { name: "ping", check() {} };
   const healthChecks = [ping, storageCheck(storage, host.clock)];
   server.addEndpoints(metricsEndpoint(host.metrics));
-  server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks }));
+  server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks, extensions }));
 }
 
 async function close(server: ApiServer, customResources: CustomResources, storage: Storage): Promise<void> {

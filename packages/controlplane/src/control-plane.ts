@@ -24,6 +24,7 @@ import { EventRecorder } from "@setpoint/runtime";
 import { assembleApiServer, type AssembledServer } from "./api-server-assembly.ts";
 import { builtInControllers, startBuiltInControllers } from "./built-in-controllers.ts";
 import { controllersUser, prepareForControllers } from "./controllers-role.ts";
+import { serveExtensions } from "./extension-servers.ts";
 import { kindActors } from "./notices/kind-actors.ts";
 import type { NodeAbilities } from "./notices/notices.ts";
 import { reportNotices } from "./notices/report-notices.ts";
@@ -131,6 +132,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     const where = { ...(options.podNetwork?.api ?? own), serviceCidr };
     parts.use(await keepKubernetesService(transport, host, where));
     await prepareForNodes(transport, host);
+    const connectToPod = options.podNetwork?.connectToPod;
+    const { server, extensions: catalog } = assembled;
+    const reached = connectToPod === undefined ? {} : { connectToPod };
+    parts.use(await serveExtensions({ server, catalog, host, transport, authority, ...reached }));
   }
   return describe(assembled, authority, listening, parts.move());
 }

@@ -72,6 +72,8 @@ export class ApiServer implements AsyncDisposable {
   readonly bodyDecoders: Map<string, BodyDecoder> = new Map();
   /** Decodes YAML; at once unless it is set. */
   decodeYaml: DecodeYaml = decodeYamlHere;
+  /** Answers requests that belong to extension servers, after authorization; undefined for all others. */
+  forward: ((request: ApiRequest, user: UserInfo, signal: AbortSignal) => Promise<ApiResponse> | undefined) | undefined;
   readonly #authorizers: Authorizer[] = [];
   readonly #admission: AdmissionPlugin[];
   readonly #endpoints: EndpointTable[] = [];
@@ -168,6 +170,8 @@ export class ApiServer implements AsyncDisposable {
     this.#authorize(attributes);
     const endpoint = this.#endpoint(request, attributes);
     if (endpoint !== undefined) return this.#callEndpoint(endpoint, request, attributes, signal);
+    const forwarded = this.forward?.(request, user, signal);
+    if (forwarded !== undefined) return forwarded;
     if (!attributes.isResourceRequest) return pageNotFound();
     const { group, version, resource } = attributes;
     const definition = this.registry.find(group, version, resource);

@@ -50,6 +50,16 @@ export { objectProxyEndpoints } from "./object-proxy.ts";
 export { createNodeProxy } from "./node-proxy.ts";
 export { agentStats } from "./agent-stats.ts";
 
+// extension servers
+export { ExtensionCatalog } from "../aggregation/extension-catalog.ts";
+export type { DiscoveredResource, ExtensionContents } from "../aggregation/extension-catalog.ts";
+export { extensionAt } from "../aggregation/extension-service.ts";
+export type { ExtensionService } from "../aggregation/extension-service.ts";
+export type { ExtensionProxyOptions, ForwardToExtension } from "./extension-proxy.ts";
+export { createExtensionProxy } from "./extension-proxy.ts";
+export type { ExtensionKeeperOptions } from "./extension-keeper.ts";
+export { keepExtensions } from "./extension-keeper.ts";
+
 // faults on purpose
 export type { FaultMatch, FaultName, FaultPlan, FaultRule, FaultSettings } from "../faults/fault-file.ts";
 export { parseFaultPlan } from "../faults/fault-file.ts";

@@ -29,6 +29,7 @@ const others: Readonly<Record<string, string>> = {
   "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": server,
   "admissionregistration.k8s.io/ValidatingWebhookConfiguration": server,
   "apiextensions.k8s.io/CustomResourceDefinition": server,
+  "apiregistration.k8s.io/APIService": server,
   "apps/ControllerRevision": clients,
   "authentication.k8s.io/SelfSubjectReview": server,
   "authentication.k8s.io/TokenReview": server,
@@ -50,7 +51,6 @@ const others: Readonly<Record<string, string>> = {
 
 /** What to do about an object on which nothing acts; other kinds have a common advice. */
 const advice: Readonly<Record<string, string>> = {
-  "apiregistration.k8s.io/APIService": "reach the Service behind it itself",
   "flowcontrol.apiserver.k8s.io/FlowSchema": "all users have an equal share of the API server",
   "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": "all users have an equal share of the API server",
   "networking.k8s.io/IPAddress": "Services get their addresses without it",

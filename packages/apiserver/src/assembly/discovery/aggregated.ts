@@ -1,6 +1,7 @@
 /** Discovery in its second form: everything in two documents (`apidiscovery.k8s.io/v2`). */
 import { type ApiRequest, deepFreeze } from "@setpoint/apimachinery";
-import type { ResourceDefinition, SubresourceDefinition } from "../../registry/resource-definition.ts";
+import type { DiscoveredResource } from "../../aggregation/extension-catalog.ts";
+import type { SubresourceDefinition } from "../../registry/resource-definition.ts";
 import { acceptsType, parseAccept } from "./accept.ts";
 import { contentHash } from "./etag.ts";
 import { discoveryVerbs, type ServedGroup } from "./group-list.ts";
@@ -65,7 +66,7 @@ export function aggregatedDocument(groups: readonly ServedGroup[]): Aggregated {
   return { body: deepFreeze(body), etag: `"${contentHash(JSON.stringify(body))}"` };
 }
 
-function resourceItem(definition: ResourceDefinition): Json {
+function resourceItem(definition: DiscoveredResource): Json {
   const { resource, kind, namespaced, singular, shortNames, categories, subresources } = definition;
   return {
     resource,
@@ -81,12 +82,12 @@ function resourceItem(definition: ResourceDefinition): Json {
   };
 }
 
-function subresourceItem(definition: ResourceDefinition, { name, kind, verbs }: SubresourceDefinition): Json {
+function subresourceItem(definition: DiscoveredResource, { name, kind, verbs }: SubresourceDefinition): Json {
   return { subresource: name, responseKind: responseKind(definition, kind), verbs };
 }
 
 /** Built-in resources leave out the group and version of a kind when they are those of the document. */
-function responseKind(definition: ResourceDefinition, kind: SubresourceDefinition["kind"]): Json {
+function responseKind(definition: DiscoveredResource, kind: SubresourceDefinition["kind"]): Json {
   const same = kind.version === "" || (kind.group === definition.group && kind.version === definition.version);
   if (!same) return kind;
   if (!definition.custom) return { group: "", version: "", kind: kind.kind };

@@ -8,6 +8,7 @@ import type { Clock } from "@setpoint/host";
 import type { Endpoint, EndpointTable } from "../../registry/endpoint.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
+import type { DiscoveredResource, ExtensionCatalog } from "../../aggregation/extension-catalog.ts";
 import { type Aggregated, aggregatedContentType, aggregatedDocument, negotiateDiscovery } from "./aggregated.ts";
 import { matchesEtag } from "./etag.ts";
 import { listServedGroups, type ServedGroup } from "./group-list.ts";
@@ -71,6 +72,8 @@ export interface DiscoveryOptions {
   readonly version?: ServerVersion;
   /** Paths of other endpoints, for the list at `/`. */
   readonly otherPaths?: readonly string[];
+  /** What extension servers serve beside the registry. */
+  readonly extensions?: ExtensionCatalog;
 }
 
 /**
@@ -87,6 +90,7 @@ class DiscoveryTable extends Map<string, Endpoint> {
   readonly #swagger: SwaggerDocument;
   readonly #version: ServerVersion;
   #definitions: readonly ResourceDefinition[] | undefined;
+  #extensions: readonly DiscoveredResource[] = [];
   #groups: readonly ServedGroup[] = [];
   readonly #aggregated = new Map<"/api" | "/apis", Aggregated>();
 
@@ -122,7 +126,7 @@ class DiscoveryTable extends Map<string, Endpoint> {
       case "/openapi/v2":
         return ({ request }) => answerOpenApiV2(this.#swagger, request);
       case "/openapi/v3":
-        return async () => answerOpenApiIndex(this.#documents);
+        return async () => answerOpenApiIndex(this.#documents, this.#options.extensions?.documents);
       default:
         return undefined;
     }
@@ -147,6 +151,7 @@ class DiscoveryTable extends Map<string, Endpoint> {
     const prefix = "/openapi/v3/";
     if (!path.startsWith(prefix)) return undefined;
     const key = path.slice(prefix.length);
+    if (this.#documents.hash(key) === undefined) return undefined;
     return async ({ request }) => answerOpenApiDocument(this.#documents, key, request, this.#options.clock.now());
   }
 
@@ -184,10 +189,12 @@ class DiscoveryTable extends Map<string, Endpoint> {
 
   #current(): readonly ServedGroup[] {
     const { definitions } = this.#options.registry;
-    if (definitions !== this.#definitions) {
-      this.#groups = listServedGroups(definitions);
+    const extensions = this.#options.extensions?.resources ?? this.#extensions;
+    if (definitions !== this.#definitions || extensions !== this.#extensions) {
+      this.#groups = listServedGroups([...definitions, ...extensions]);
       this.#aggregated.clear();
       this.#definitions = definitions;
+      this.#extensions = extensions;
     }
     return this.#groups;
   }

@@ -1,10 +1,10 @@
 /** Resources by group and version in the order of discovery; the base of both forms of it and of OpenAPI. */
-import type { ResourceDefinition } from "../../registry/resource-definition.ts";
+import type { DiscoveredResource } from "../../aggregation/extension-catalog.ts";
 import { compareVersions } from "../../registry/version-order.ts";
 
 export interface ServedVersion {
   readonly version: string;
-  readonly resources: readonly ResourceDefinition[];
+  readonly resources: readonly DiscoveredResource[];
 }
 
 export interface ServedGroup {
@@ -50,17 +50,17 @@ function compareGroups(a: string, b: string): number {
   return rankOf(a) - rankOf(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-const compareResources = (a: ResourceDefinition, b: ResourceDefinition): number =>
+const compareResources = (a: DiscoveredResource, b: DiscoveredResource): number =>
   a.resource < b.resource ? -1 : a.resource > b.resource ? 1 : 0;
 
 /** Groups the definitions; the core group is the one without a name. */
-export function listServedGroups(definitions: readonly ResourceDefinition[]): readonly ServedGroup[] {
+export function listServedGroups(definitions: readonly DiscoveredResource[]): readonly ServedGroup[] {
   const byGroup = Map.groupBy(definitions, (each) => each.group);
   const groups = [...byGroup.keys()].toSorted(compareGroups);
   return groups.map((group) => ({ group, versions: listVersions(byGroup.get(group) ?? []) }));
 }
 
-function listVersions(definitions: readonly ResourceDefinition[]): readonly ServedVersion[] {
+function listVersions(definitions: readonly DiscoveredResource[]): readonly ServedVersion[] {
   const byVersion = Map.groupBy(definitions, (each) => each.version);
   const versions = [...byVersion.keys()].toSorted(compareVersions);
   return versions.map((version) => ({ version, resources: (byVersion.get(version) ?? []).toSorted(compareResources) }));
@@ -80,7 +80,7 @@ const customVerbOrder: readonly string[] = [
 /**
  * Verbs as discovery lists them: by name for built-in resources, in upstream's fixed order for those of CRDs.
  */
-export function discoveryVerbs(definition: ResourceDefinition): readonly string[] {
+export function discoveryVerbs(definition: DiscoveredResource): readonly string[] {
   if (!definition.custom) return definition.verbs.toSorted();
   return customVerbOrder.filter((verb) => (definition.verbs as readonly string[]).includes(verb));
 }

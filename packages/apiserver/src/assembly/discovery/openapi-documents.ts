@@ -36,7 +36,7 @@ export class OpenApiDocuments {
   }
 
   /** `GET /openapi/v3`. */
-  index(): JsonSchema {
+  index(): { readonly paths: JsonSchema } {
     const entries = [...this.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1));
     const paths = entries.map(([key]) => [key, { serverRelativeURL: this.url(key) }]);
     return { paths: Object.fromEntries(paths) };

@@ -10,8 +10,14 @@ import { emptyResponse, jsonHeaders, objectResponse } from "./response.ts";
 const acceptsJson = (request: ApiRequest): boolean =>
   parseAccept(request.headers?.["accept"]).some((clause) => acceptsType(clause, "application/json"));
 
-export function answerOpenApiIndex(documents: OpenApiDocuments): ApiResponse {
-  return objectResponse(documents.index());
+/** `others` are documents of extension servers. */
+export function answerOpenApiIndex(
+  documents: OpenApiDocuments,
+  others: readonly { readonly key: string; readonly url: string }[] = [],
+): ApiResponse {
+  const { paths } = documents.index();
+  const more = others.map(({ key, url }) => [key, { serverRelativeURL: url }]);
+  return objectResponse({ paths: { ...paths, ...Object.fromEntries(more) } });
 }
 
 /** `GET /openapi/v3/<key>?hash=…`. Clients may cache a document with its own hash forever. */

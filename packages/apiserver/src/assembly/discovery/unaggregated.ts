@@ -1,6 +1,7 @@
 /** Discovery in its first form: a list of groups, and one list of resources for each version. */
 import { apiVersionOf } from "@setpoint/apimachinery";
-import type { ResourceDefinition, SubresourceDefinition } from "../../registry/resource-definition.ts";
+import type { DiscoveredResource } from "../../aggregation/extension-catalog.ts";
+import type { SubresourceDefinition } from "../../registry/resource-definition.ts";
 import { storageVersionHash } from "./etag.ts";
 import { discoveryVerbs, type ServedGroup, type ServedVersion } from "./group-list.ts";
 
@@ -44,7 +45,7 @@ export function apiResourceList(group: string, { version, resources }: ServedVer
   };
 }
 
-function resourceEntry(definition: ResourceDefinition): Json {
+function resourceEntry(definition: DiscoveredResource): Json {
   const { resource, singular, namespaced, kind, shortNames, categories, group, storageVersion } = definition;
   return {
     name: resource,
@@ -61,7 +62,7 @@ function resourceEntry(definition: ResourceDefinition): Json {
   };
 }
 
-function subresourceEntry(definition: ResourceDefinition, { name, kind, verbs }: SubresourceDefinition): Json {
+function subresourceEntry(definition: DiscoveredResource, { name, kind, verbs }: SubresourceDefinition): Json {
   const foreign = kind.version !== "" && (kind.group !== definition.group || kind.version !== definition.version);
   return {
     name: `${definition.resource}/${name}`,

@@ -20,7 +20,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
       "watch",
       "metrics",
     ],
-    ...["admission", "webhook", "auth", "assembly", "faults", "http"],
+    ...["admission", "webhook", "auth", "aggregation", "assembly", "faults", "http"],
   ],
   "packages/runtime": [
     ...["cache", "queue", "objects", "events", "controller", "writes", "status", "protection"],

@@ -1,6 +1,7 @@
 /**
- * Serves aggregated APIs: requests for the group and version of an APIService go to the Service that it names.
- * Extension servers know the API server by the authority in the ConfigMap `extension-apiserver-authentication`.
+ * Serves aggregated APIs: requests for the group and version of an APIService go to the Service that it
+ * names. Extension servers know the API server by the authority in the ConfigMap
+ * `extension-apiserver-authentication`.
  */
 import { ConfigMap } from "@setpoint/api";
 import type { Transport } from "@setpoint/apimachinery";

@@ -18,7 +18,7 @@ export interface ExtensionService {
 const defaultPort = 443;
 const extensionPath = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)(?:\/|$)/;
 
-/** The extension server that answers a path; undefined for a path that is not one of its group and version. */
+/** The extension server that answers a path; undefined when no APIService has its group and version. */
 export function extensionAt(path: string, reader: ObjectReader): ExtensionService | undefined {
   const [, group, version] = extensionPath.exec(path) ?? [];
   if (group === undefined || version === undefined) return undefined;

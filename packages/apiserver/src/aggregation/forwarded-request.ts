@@ -1,4 +1,4 @@
-/** The request that an extension server gets: the caller's own, with the caller's name instead of its credentials. */
+/** The request that an extension server gets: with the caller's name instead of its credentials. */
 import { encodeJson, type ApiRequest, type UserInfo } from "@setpoint/apimachinery";
 
 /** The headers and the body that are sent on. */
@@ -8,7 +8,7 @@ export interface ForwardedRequest {
   readonly body: Uint8Array | undefined;
 }
 
-/** Of one connection, or about who the caller is: an extension server believes what we say about the latter. */
+/** Of one connection, or about the caller: an extension server believes what we say about the latter. */
 const droppedHeaders =
   /^(?::.*|host|connection|keep-alive|te|upgrade|transfer-encoding|content-length|authorization|impersonate-.*|x-remote-.*|accept-encoding)$/;
 

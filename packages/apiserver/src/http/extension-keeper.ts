@@ -1,6 +1,6 @@
 /**
- * Keeps what is known about extension servers: whether each answers, which is the condition `Available` of its
- * APIService, and what it serves, which is discovery.
+ * Keeps what is known about extension servers: whether each answers, which is the condition `Available` of
+ * its APIService, and what it serves, which is discovery.
  */
 import { type ApiResponse, isJsonObject, messageOf, type Transport, type UserInfo } from "@setpoint/apimachinery";
 import { type Clock, type Host, sleep, timestamp } from "@setpoint/host";

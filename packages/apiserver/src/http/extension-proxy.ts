@@ -101,7 +101,7 @@ function isWatch({ path, query }: ApiRequest): boolean {
   return booleanParameter(query, "watch") || path.includes("/watch/");
 }
 
-/** JSON becomes an object or frames, so that clients in this process can read it; anything else stays bytes. */
+/** JSON becomes an object or frames, so that clients in this process can read it; the rest stays bytes. */
 async function readAnswer(message: IncomingMessage, asksForWatch: boolean): Promise<ApiResponse> {
   const status = message.statusCode ?? 502;
   const headers = Object.fromEntries(

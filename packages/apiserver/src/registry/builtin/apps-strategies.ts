@@ -3,6 +3,7 @@ import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { forbidden, immutableDetail, invalidValue } from "../field-errors.ts";
 import { ensureObject, type JsonObject, keepField, objectAt, sameJson, valueAt } from "../json-fields.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
+import { daemonSetRolloutErrors, deploymentRolloutErrors, statefulSetPolicyErrors } from "./rollout-validation.ts";
 import { selectorErrors, workloadErrors } from "./workload-validation.ts";
 import {
   setDaemonSetDefaults,
@@ -30,36 +31,21 @@ function validate(workload: UnstructuredObject, old: UnstructuredObject | undefi
 
 /** Upstream looks at the selector of a DaemonSet in another order, and does not ask for one. */
 function validateDaemonSet(daemonSet: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
-  return [...selectorErrors(daemonSet, old), ...workloadErrors(daemonSet)];
+  return [...selectorErrors(daemonSet, old), ...workloadErrors(daemonSet), ...daemonSetRolloutErrors(daemonSet)];
 }
 
 function validateDeployment(
   deployment: UnstructuredObject,
   old: UnstructuredObject | undefined,
 ): readonly FieldError[] {
-  const errors = [...validate(deployment, old)];
-  const strategy = objectAt(deployment, "spec", "strategy");
-  if (strategy["type"] === "Recreate" && strategy["rollingUpdate"] !== undefined) {
-    errors.push(forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'"));
-  }
-  const { maxSurge, maxUnavailable } = objectAt(strategy, "rollingUpdate");
-  if (isNothing(maxSurge) && isNothing(maxUnavailable)) {
-    const field = "spec.strategy.rollingUpdate.maxUnavailable";
-    errors.push(invalidValue(field, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
-  }
-  return errors;
-}
-
-/** A rollout that may neither add a pod nor take one away would never end. */
-function isNothing(count: unknown): boolean {
-  return count === 0 || count === "0%";
+  return [...validate(deployment, old), ...deploymentRolloutErrors(deployment)];
 }
 
 function validateStatefulSet(
   statefulSet: UnstructuredObject,
   old: UnstructuredObject | undefined,
 ): readonly FieldError[] {
-  const errors = [...workloadErrors(statefulSet)];
+  const errors = [...statefulSetPolicyErrors(statefulSet), ...workloadErrors(statefulSet)];
   if (old === undefined) return errors;
   const spec = objectAt(statefulSet, "spec");
   const oldSpec = objectAt(old, "spec");

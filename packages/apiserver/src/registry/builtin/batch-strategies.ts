@@ -7,10 +7,13 @@ import { ensureObject, isJsonObject, type JsonObject, objectAt, sameJson, string
 import { scheduleProblem, zoneProblem } from "./cron-schedule.ts";
 import { labelMismatch, negativeErrors } from "./workload-validation.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
+import { jobPolicyErrors } from "./job-policy-validation.ts";
 import { podSpecErrors } from "./pod-validation.ts";
 import { setCronJobDefaults, setJobDefaults } from "./workload-defaults.ts";
 
 const maxCronJobName = 52;
+const concurrencyPolicies = ["Allow", "Forbid", "Replace"];
+const historyLimits = ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"];
 const jobCounts = [
   "parallelism",
   "completions",
@@ -48,6 +51,14 @@ function restartErrors(template: unknown, at: string): readonly FieldError[] {
   return [notSupported(`${at}.spec.restartPolicy`, policy, ["OnFailure", "Never"])];
 }
 
+/** Only a pod that ends with its failure can be judged by it. */
+function failureRestartErrors(spec: JsonObject, at: string): readonly FieldError[] {
+  const policy = stringAt(spec, "template", "spec", "restartPolicy");
+  if (policy !== "OnFailure" || spec["podFailurePolicy"] === undefined) return [];
+  const detail = 'only "Never" is supported when podFailurePolicy is specified';
+  return [invalidValue(`${at}.template.spec.restartPolicy`, policy, detail)];
+}
+
 function templateErrors(template: unknown, at: string): readonly FieldError[] {
   return [...podSpecErrors(objectAt(template, "spec"), `${at}.spec`), ...restartErrors(template, at)];
 }
@@ -80,7 +91,9 @@ function validateJob(job: UnstructuredObject, old: UnstructuredObject | undefine
   const errors = [
     ...jobSelectorErrors(job),
     ...jobCountErrors(objectAt(job, "spec")),
+    ...jobPolicyErrors(objectAt(job, "spec"), "spec"),
     ...templateErrors(objectAt(job, "spec", "template"), "spec.template"),
+    ...failureRestartErrors(objectAt(job, "spec"), "spec"),
   ];
   if (valueAt(job, "spec", "completionMode") === "Indexed" && valueAt(job, "spec", "completions") === undefined) {
     errors.push(required("spec.completions", "when completion mode is Indexed"));
@@ -123,9 +136,19 @@ function scheduleErrors({ schedule = "", timeZone }: JsonObject): readonly Field
 }
 
 function validateCronJob(cronJob: UnstructuredObject): readonly FieldError[] {
+  const spec = objectAt(cronJob, "spec");
+  const job = objectAt(spec, "jobTemplate", "spec");
+  const { concurrencyPolicy } = spec;
   const errors = [
-    ...scheduleErrors(objectAt(cronJob, "spec")),
+    ...scheduleErrors(spec),
+    ...negativeErrors(spec["startingDeadlineSeconds"], "spec.startingDeadlineSeconds"),
+    ...(concurrencyPolicies.includes(String(concurrencyPolicy))
+      ? []
+      : [notSupported("spec.concurrencyPolicy", concurrencyPolicy, concurrencyPolicies)]),
+    ...jobPolicyErrors(job, "spec.jobTemplate.spec"),
     ...templateErrors(objectAt(cronJob, "spec", "jobTemplate", "spec", "template"), "spec.jobTemplate.spec.template"),
+    ...failureRestartErrors(job, "spec.jobTemplate.spec"),
+    ...historyLimits.flatMap((field) => negativeErrors(spec[field], `spec.${field}`)),
   ];
   const name = cronJob.metadata.name ?? "";
   if (name.length > maxCronJobName)

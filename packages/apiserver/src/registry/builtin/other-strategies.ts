@@ -1,13 +1,12 @@
 /** Kinds outside the core, apps, batch and RBAC groups. */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { certificateStrategy } from "./certificate-strategy.ts";
-import { forbidden, invalidValue } from "../field-errors.ts";
+import { forbidden, invalidValue, notSupported } from "../field-errors.ts";
 import { objectAt, sameJson, valueAt } from "../json-fields.ts";
 import { validateAutoscaler } from "./autoscaler-validation.ts";
 import { requirementErrors, resourceAmountErrors } from "./resource-validation.ts";
 import { validateIngress, validateNetworkPolicy } from "./network-validation.ts";
 import { validateStorageClass } from "./storage-validation.ts";
-import { negativeErrors } from "./workload-validation.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
 import {
   setAutoscalerDefaults,
@@ -20,6 +19,7 @@ import {
   setStorageClassDefaults,
   setWebhookDefaults,
 } from "./other-defaults.ts";
+import { amountFormErrors, shareErrors } from "./amount-validation.ts";
 import {
   validateMutatingBinding,
   validateMutatingPolicy,
@@ -36,22 +36,22 @@ function fixed(message: string, ...fields: readonly string[]) {
       : fields.filter((field) => !sameJson(object[field], old[field])).map((field) => forbidden(field, message));
 }
 
+const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
+
 function validateBudget(budget: UnstructuredObject): readonly FieldError[] {
   const spec = objectAt(budget, "spec");
   if (spec["minAvailable"] !== undefined && spec["maxUnavailable"] !== undefined) {
     return [invalidValue("spec", "", "minAvailable and maxUnavailable cannot be both set")];
   }
-  return ["minAvailable", "maxUnavailable"].flatMap((field) => amountErrors(spec[field], `spec.${field}`));
-}
-
-const percentProblem =
-  "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
-
-/** A number of pods, or a share of them. */
-function amountErrors(amount: unknown, at: string): readonly FieldError[] {
-  if (typeof amount !== "string") return negativeErrors(amount, at);
-  if (!/^[0-9]+%$/.test(amount)) return [invalidValue(at, amount, percentProblem)];
-  return parseInt(amount, 10) > 100 ? [invalidValue(at, amount, "must not be greater than 100%")] : [];
+  const policy = spec["unhealthyPodEvictionPolicy"];
+  const isKnown = policy === undefined || evictionPolicies.includes(String(policy));
+  return [
+    ...["minAvailable", "maxUnavailable"].flatMap((field) => [
+      ...amountFormErrors(spec[field], `spec.${field}`),
+      ...shareErrors(spec[field], `spec.${field}`),
+    ]),
+    ...(isKnown ? [] : [notSupported("spec.unhealthyPodEvictionPolicy", policy, evictionPolicies)]),
+  ];
 }
 
 function validateLease(lease: UnstructuredObject): readonly FieldError[] {

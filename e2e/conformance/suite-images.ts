@@ -5,6 +5,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createCertificateAuthority } from "@setpoint/host/certificates";
+import { systemClock, systemRandom } from "@setpoint/host/system";
 import { createImageCatalog, debianCatalogue, type DebianClosure, type ImageSource } from "@setpoint/process-node";
 import { loadMadeImages } from "../images/made-images.ts";
 import type { Suite } from "./suite-build.ts";
@@ -36,6 +38,17 @@ function pageServer(picture: string, folder: string): ImageSource {
   };
 }
 
+/** What agnhost serves by HTTPS, and the page that cases of StatefulSets ask for. */
+function certificateFiles(folder: string): NonNullable<ImageSource["files"]> {
+  const options = { clock: systemClock, random: systemRandom };
+  const pair = createCertificateAuthority(options).issueServer({ commonName: "localhost", hosts: ["localhost"] });
+  return Object.entries({ crt: pair.certificate, key: pair.key }).map(([kind, text]) => {
+    const from = join(folder, `localhost.${kind}`);
+    writeFileSync(from, text);
+    return { from, to: `/localhost.${kind}` };
+  });
+}
+
 /** As the nodes have it under its common name. */
 const webServer = createImageCatalog(debianCatalogue).find("nginx") as ImageSource;
 
@@ -56,7 +69,8 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
   );
   // Debian makes this link in a script of the package, and such scripts do not run.
   const links = { "/usr/bin/nc": "/bin/nc.openbsd" };
-  const testServer = { closure: tools, files, links, entrypoint: ["/agnhost"], command: ["pause"], env: path };
+  const served = [...files, ...certificateFiles(folder)];
+  const testServer = { closure: tools, files: served, links, entrypoint: ["/agnhost"], command: ["pause"], env: path };
   return {
     [`${testImages}/agnhost:2.63.0`]: testServer,
     // The version that cases of a rolling update start from, or end with.

@@ -6,7 +6,7 @@ import type { Stored } from "@setpoint/client";
 import { isFinished, isReady } from "../pod-state.ts";
 import { endpointsOf } from "./endpoints-object.ts";
 import { endpointGroups } from "./pod-endpoints.ts";
-import { planSlices, type PlannedSlice } from "./slice-plan.ts";
+import { planSlices, presentSlice, type PlannedSlice } from "./slice-plan.ts";
 
 /** A Service may own slices of other controllers, too. */
 const managedBy = "endpointslice.kubernetes.io/managed-by";
@@ -62,9 +62,7 @@ function servicesOf(pod: Stored<Pod>, cache: CacheReader): readonly { namespace:
 
 async function writeSlices(service: Stored<Service>, pods: readonly Pod[], context: ReconcileContext): Promise<void> {
   const owned = context.children.list(EndpointSlice).filter(({ metadata }) => metadata.labels?.[managedBy] === self);
-  const present = owned
-    .map(({ metadata, ports = [], endpoints: held = [] }) => ({ name: metadata.name, ports, endpoints: held }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const present = owned.map(presentSlice).sort((a, b) => (a.name < b.name ? -1 : 1));
   const nameOf = (number: number): string => `${service.metadata.name}-ipv4${number === 1 ? "" : `-${number}`}`;
   const planned = planSlices(present, endpointGroups(service, pods), nameOf);
   for (const slice of planned) await context.apply(sliceOf(service, slice));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Endpoint, endpointsPerSliceMax, planSlices, type PlannedSlice } from "./slice-plan.ts";
+import { type Endpoint, endpointsPerSliceMax, planSlices, type PlannedSlice, presentSlice } from "./slice-plan.ts";
 
 const ports = [{ name: "", port: 80, protocol: "TCP" }] as const;
 const otherPorts = [{ name: "", port: 81, protocol: "TCP" }] as const;
@@ -86,4 +86,11 @@ test("endpoints with other port numbers have slices of their own, which take ove
   expect(sizes(split)).toEqual({ web: 5, "web-2": 5 });
   const moved = planSlices(before, [{ ports: otherPorts, endpoints: endpoints(0, 10) }], nameOf);
   expect(moved).toEqual([{ name: "web", ports: otherPorts, endpoints: endpoints(0, 10) }]);
+});
+
+test("a slice whose endpoints are null is an empty one", () => {
+  const slice = { metadata: { name: "web" }, endpoints: null, ports: null } as unknown as Parameters<
+    typeof presentSlice
+  >[0];
+  expect(presentSlice(slice)).toEqual({ name: "web", ports: [], endpoints: [] });
 });

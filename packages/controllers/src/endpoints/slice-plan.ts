@@ -4,6 +4,7 @@
  */
 import { deepEqual } from "@setpoint/apimachinery";
 import type { EndpointSlice } from "@setpoint/api";
+import type { Stored } from "@setpoint/client";
 
 /** As upstream's `--max-endpoints-per-slice`: a slice is written and watched whole. */
 export const endpointsPerSliceMax = 100;
@@ -16,6 +17,11 @@ export interface PlannedSlice {
   readonly name: string;
   readonly ports: SlicePorts;
   readonly endpoints: readonly Endpoint[];
+}
+
+/** A slice without endpoints or ports has null for them on upstream's server. */
+export function presentSlice(slice: Pick<Stored<EndpointSlice>, "metadata" | "endpoints" | "ports">): PlannedSlice {
+  return { name: slice.metadata.name, ports: slice.ports ?? [], endpoints: slice.endpoints ?? [] };
 }
 
 /** Endpoints with the same port numbers: pods may have different ones for a port that a Service names. */

@@ -2,9 +2,8 @@
  * The four places: a simulated world, the embedded control plane, a genuine kube-apiserver, a genuine
  * cluster.
  */
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@setpoint/client";
@@ -16,6 +15,7 @@ import { simulate } from "@setpoint/testing";
 import candy from "../../examples/candy/candy.ts";
 import { MachineState, runIsolated } from "../cluster/isolation.ts";
 import { findReference } from "../cluster/reference.ts";
+import { startKubeApiServer } from "./kube-apiserver.ts";
 import { startOperator } from "./operator-process.ts";
 import { type Claim, tellStory } from "./story.ts";
 
@@ -66,75 +66,21 @@ const embedded: Place = {
 const realApiServer: Place = {
   name: "kube-apiserver",
   async tell() {
-    const found = findApiServer();
-    if (typeof found === "string") return found;
-    const folder = mkdtempSync(join(tmpdir(), "setpoint-reference-"));
-    const port = String(await freePorts());
-    const started = spawnSync(found.script, [found.bin, folder, port], { encoding: "utf8" });
-    let collector: ChildProcess | undefined;
+    const started = await startKubeApiServer();
+    if (typeof started === "string") return started;
+    await using server = started;
+    const collector = startCollector(join(server.bin, "kube-controller-manager"), server.kubeconfig);
     try {
-      if (started.status !== 0)
-        throw new Error(`Cannot start kube-apiserver: ${lastLines(join(folder, "apiserver.log"))}`);
-      const kubeconfig = join(folder, "kubeconfig");
-      collector = startCollector(join(found.bin, "kube-controller-manager"), kubeconfig);
-      return await tellAgainst(kubeconfig);
+      return await tellAgainst(server.kubeconfig);
     } finally {
-      collector?.kill("SIGKILL");
-      killServers(folder);
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+      collector.kill("SIGKILL");
     }
   },
 };
 
-/** The script takes three ports in a row. */
-async function freePorts(): Promise<number> {
-  for (let first = 17_400; first < 17_900; first += 10) {
-    const free = await Promise.all([first, first + 1, first + 2].map(isFree));
-    if (free.every(Boolean)) return first;
-  }
-  throw new Error("Cannot start kube-apiserver: of the ports from 17400 to 17900 no three in a row are free");
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
-}
-
-/** At once: an API server whose etcd has gone before it would wait for it. */
-function killServers(folder: string): void {
-  for (const name of ["apiserver", "etcd"]) {
-    const file = join(folder, `${name}.pid`);
-    if (!existsSync(file)) continue;
-    try {
-      process.kill(Number(readFileSync(file, "utf8")), "SIGKILL");
-    } catch {
-      // It never came up, or has ended.
-    }
-  }
-}
-
-function lastLines(file: string): string {
-  return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(-5).join("\n") : "it has no log";
-}
-
 function startCollector(program: string, kubeconfig: string): ChildProcess {
   const flags = ["--controllers=garbage-collector-controller", "--leader-elect=false", "--secure-port=0"];
   return spawn(program, [`--kubeconfig=${kubeconfig}`, ...flags], { stdio: "ignore" });
-}
-
-function findApiServer(): { readonly script: string; readonly bin: string } | string {
-  const folder = process.env["SETPOINT_REFERENCE"] ?? new URL("../../../shared/reference", import.meta.url).pathname;
-  const script = join(folder, "up.sh");
-  if (!existsSync(script)) return `there is no up.sh in "${folder}" (SETPOINT_REFERENCE names another folder)`;
-  const bin =
-    process.env["BIN"] ?? /\$\{BIN:-([^}]+)\}/.exec(readFileSync(join(folder, "cluster.sh"), "utf8"))?.[1] ?? "bin";
-  const missing = ["etcd", "kube-apiserver", "kube-controller-manager"].filter((name) => !existsSync(join(bin, name)));
-  if (missing.length > 0)
-    return `these binaries are not built in "${bin}" (BIN names another folder): ${missing.join(", ")}`;
-  return { script, bin };
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * `npm run controllers-beside-upstream [-- STORY …]`: the same stories with our controllers on the genuine
+ * `npm run e2e:controllers [-- STORY …]`: the same stories with our controllers on the genuine
  * API server, and with the genuine controllers on ours; what they leave must be equal.
  */
 import { startKubeApiServer } from "../everywhere/kube-apiserver.ts";
@@ -61,7 +61,7 @@ function report({ name, leftOut = {} }: Story, own: readonly string[], genuine: 
 async function run(chosen: readonly Story[]): Promise<boolean> {
   const started = await startKubeApiServer();
   if (typeof started === "string") {
-    console.log(`SKIPPED controllers-beside-upstream: ${started}`);
+    console.log(`SKIPPED e2e:controllers: ${started}`);
     return true;
   }
   await using server = started;

@@ -45,7 +45,7 @@ const quietMsMax = 30_000;
 /** Values that are made by chance, of a hash, or of a time. */
 const byChance =
   /^(uid|(.*\/)?controller-uid|pod-template-hash|controller-revision-hash|controller\.kubernetes\.io\/hash|ip|addresses|clusterIPs?|podIPs?|.*Time|.*At|targetRef|.*\/cronjob-scheduled-timestamp)$/u;
-/** Counts of writes, which the sides make in steps of their own, texts, and what only one side's tools read. */
+/** Counts of writes, which each side makes in its own steps, texts, and annotations of one side only. */
 const leftOut =
   /^(generation|.*Generation|resourceVersion|managedFields|creationTimestamp|message|.*\/last-change-trigger-time|setpoint\.dev\/.*)$/u;
 

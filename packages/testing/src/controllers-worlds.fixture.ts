@@ -1,18 +1,36 @@
 /** What is explored of Kubernetes' own controllers. Only tests import this. */
-import { ConfigMap, CronJob, Deployment, Job, Namespace, PodDisruptionBudget, Service } from "@setpoint/api";
+import {
+  ConfigMap,
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Endpoints,
+  HorizontalPodAutoscaler,
+  Job,
+  Namespace,
+  PodDisruptionBudget,
+  Service,
+  StatefulSet,
+} from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
 import {
   claimProtection,
   cronJobs,
+  daemonSets,
   deployments,
+  endpointMirroring,
   endpoints,
+  horizontalPodAutoscalers,
   jobOrphans,
   jobs,
+  leftoverEndpoints,
   namespaces,
   podDisruptionBudgets,
   replicaSets,
   scheduler,
   serviceAccounts,
+  statefulSets,
+  taintEvictions,
 } from "@setpoint/controllers";
 import {
   allOracles,
@@ -36,6 +54,7 @@ const web = Deployment({
     template: { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:1" }] } },
   },
 });
+const template = (image: string) => ({ metadata: { labels }, spec: { containers: [{ name: "web", image }] } });
 const front = Service({ name: "web", spec: { selector: labels, ports: [{ port: 80 }] } });
 
 export const worlds: readonly StoryInit[] = [
@@ -120,6 +139,48 @@ export const worlds: readonly StoryInit[] = [
     remove(CronJob, "night"),
   ),
   story(
+    "a DaemonSet is updated and deleted",
+    DaemonSet({ name: "agent", spec: { selector: { matchLabels: labels }, template: template("web:1") } }),
+    patch(DaemonSet, "agent", { spec: { template: template("web:2") } }),
+    remove(DaemonSet, "agent"),
+  ),
+  story(
+    "a StatefulSet is scaled, updated and deleted",
+    StatefulSet({
+      name: "db",
+      spec: { replicas: 2, serviceName: "db", selector: { matchLabels: labels }, template: template("web:1") },
+    }),
+    patch(StatefulSet, "db", { spec: { replicas: 1, template: template("web:2") } }),
+    remove(StatefulSet, "db"),
+  ),
+  story(
+    "Endpoints of a Service without a selector are mirrored",
+    Service({ name: "far", spec: { ports: [{ port: 80 }] } }),
+    Endpoints({ name: "far", subsets: [{ addresses: [{ ip: "10.1.2.3" }], ports: [{ port: 80 }] }] }),
+    patch(Endpoints, "far", { subsets: [{ addresses: [{ ip: "10.1.2.4" }], ports: [{ port: 80 }] }] }),
+    remove(Endpoints, "far"),
+    remove(Service, "far"),
+  ),
+  story(
+    "a HorizontalPodAutoscaler keeps a Deployment above its minimum",
+    web,
+    HorizontalPodAutoscaler({
+      name: "web",
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        minReplicas: 3,
+        maxReplicas: 4,
+      },
+    }),
+    happens("it is scaled to the minimum", (world) =>
+      world.until("three replicas", async () => (await world.get(Deployment, "web")).spec?.replicas === 3, {
+        within: 600_000,
+      }),
+    ),
+    remove(HorizontalPodAutoscaler, "web"),
+    remove(Deployment, "web"),
+  ),
+  story(
     "a namespace is terminated with its contents",
     Namespace({ name: "team" }),
     { ...web, metadata: { ...web.metadata, namespace: "team" } },
@@ -150,7 +211,13 @@ function builtInControllers(): Operator {
     deployments,
     replicaSets,
     endpoints,
+    leftoverEndpoints,
+    endpointMirroring,
     podDisruptionBudgets,
+    horizontalPodAutoscalers(),
+    statefulSets,
+    daemonSets(),
+    taintEvictions(),
     jobs,
     cronJobs,
     jobOrphans,

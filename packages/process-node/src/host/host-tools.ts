@@ -18,6 +18,7 @@ const tools: readonly Tool[] = [
   { program: "unshare", package: "util-linux", need: "pods" },
   { program: "nsenter", package: "util-linux", need: "pods" },
   { program: "setpriv", package: "util-linux", need: "pods" },
+  { program: "perl", package: "perl-base", need: "pods" },
   { program: "nft", package: "nftables", need: "networks", user: "root" },
   { program: "ip", package: "iproute2", need: "networks", user: "root" },
   { program: "mmdebstrap", package: "mmdebstrap", need: "images" },

@@ -3,18 +3,27 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { ExecProcess } from "../sandbox/container-runtime.ts";
+import type { TerminalSize } from "../sandbox/terminal-relay.ts";
 import { type ExecStreams, runExecSession } from "./exec-session.ts";
 
+interface Seen {
+  readonly wasKilled: () => boolean;
+  readonly sizes: readonly TerminalSize[];
+}
+
 /** A command of this host stands for one in a container. */
-function run(command: readonly string[]): ExecProcess & { readonly wasKilled: () => boolean } {
+function run(command: readonly string[]): ExecProcess & Seen {
   const child = spawn(command[0] ?? "", command.slice(1), { stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.on("error", () => {});
   let killed = false;
+  const sizes: TerminalSize[] = [];
   return {
     stdin: child.stdin,
     stdout: child.stdout,
     stderr: child.stderr,
     exited: new Promise((resolve) => child.once("close", (code) => resolve({ exitCode: code ?? 137 }))),
+    resize: (size) => sizes.push(size),
+    sizes,
     kill() {
       killed = true;
       child.kill("SIGKILL");
@@ -24,14 +33,14 @@ function run(command: readonly string[]): ExecProcess & { readonly wasKilled: ()
 }
 
 const command = (line: readonly string[]) => () => run(line);
-const all: ExecStreams = { stdin: true, stdout: true, stderr: true };
+const all: ExecStreams = { stdin: true, stdout: true, stderr: true, tty: false };
 
-async function session(start: () => ExecProcess, streams = all): Promise<WebSocket> {
+async function session(start: () => ExecProcess, streams = all, protocol = "v5.channel.k8s.io"): Promise<WebSocket> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   onTestFinished(() => server.close());
   await new Promise((resolve) => server.once("listening", resolve));
   server.once("connection", (socket) => void runExecSession(socket, start(), streams));
-  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, protocol);
   onTestFinished(() => socket.terminate());
   // Frames may come before a test listens.
   await new Promise<void>((resolve) =>
@@ -96,6 +105,26 @@ test("a stream that nobody asked for is not sent", async () => {
     await session(command(["sh", "-c", "echo out; echo err >&2"]), { ...all, stderr: false }),
   );
   expect([text(channels, 1), text(channels, 2)]).toEqual(["out\n", ""]);
+});
+
+test("the sizes of the client's terminal reach the process", async () => {
+  const child = run(["cat"]);
+  const socket = await session(() => child);
+  socket.send(frame(4, '{"Width":80,"Height":24}'));
+  socket.send(frame(4, '{"Width":132,"Height":50}\n'));
+  socket.send(frame(255, Buffer.from([0])));
+  await outcome(socket);
+  expect(child.sizes).toEqual([
+    { columns: 80, rows: 24 },
+    { columns: 132, rows: 50 },
+  ]);
+});
+
+test("the oldest protocol has text in place of a Status, and none for success", async () => {
+  const start = (line: string) => session(command(["sh", "-c", line]), all, "channel.k8s.io");
+  const good = await outcome(await start("echo out"));
+  expect([text(good, 1), good[3]]).toEqual(["out\n", undefined]);
+  expect(text(await outcome(await start("exit 3")), 3)).toContain("exit code 3");
 });
 
 test("a client that goes away ends the command", async () => {

@@ -1,14 +1,12 @@
-import { lookupTable, messageOf } from "@setpoint/apimachinery";
+import { messageOf } from "@setpoint/apimachinery";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import type { Clock, Logger } from "@setpoint/host";
-import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
+import { createWebSocketStream, type WebSocketServer } from "ws";
 import { answer, answerJson, refuse } from "./answers.ts";
 import { ConnectionLimit } from "./connection-limit.ts";
 import { serveContainerLogs } from "./container-logs.ts";
-import { execProtocols, runExecSession } from "./exec-session.ts";
 import {
   channelProtocol,
   type ConnectToPort,
@@ -16,9 +14,11 @@ import {
   portsOf,
   runPortForwardSession,
 } from "./port-forward-session.ts";
+import { RemoteCommands } from "./remote-commands.ts";
 import { isRefusal, type Refusal, type RequestAccess } from "./request-access.ts";
 import { readTarget, type RequestTarget } from "./request-target.ts";
 import { serveSpdyPortForward, spdyProtocol, tunnelProtocol } from "./spdy-port-forward.ts";
+import { endOnError, isSpdy, listOf, takeSpdy, type Upgrade, webSocketServer } from "./upgrade.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
 import type { PodWorker } from "../workers/pod-worker.ts";
 
@@ -43,7 +43,6 @@ const connectionsMax = 256;
 const streamsMax = 200;
 /** A client that has not sent its request by then is slow on purpose. */
 const requestMsMax = 10_000;
-const frameBytesMax = 2 * 1024 * 1024;
 
 const limits = {
   handshakeTimeout: 5_000,
@@ -65,7 +64,7 @@ export class KubeletServer implements AsyncDisposable {
   readonly #options: KubeletServerOptions;
   readonly #server: Server;
   readonly #connections = new ConnectionLimit(connectionsMax);
-  readonly #execs: WebSocketServer = webSocketServer(execProtocols);
+  readonly #commands = new RemoteCommands();
   readonly #portForwards: WebSocketServer = webSocketServer(portForwardProtocols);
   #streams = 0;
 
@@ -93,7 +92,7 @@ export class KubeletServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#execs.close();
+    this.#commands.close();
     this.#portForwards.close();
     this.#server.close();
     this.#connections.destroyAll();
@@ -130,7 +129,7 @@ export class KubeletServer implements AsyncDisposable {
     if (root === "containerLogs") return this.#logs(target, path, response);
     if (root === "debug" && path[0] === "processes") return this.#processes(path.slice(1), response);
     if (root === "stats" && path.join("/") === "summary") return answerJson(response, await this.#options.stats());
-    if (root === "exec") return answer(response, 400, "exec needs a WebSocket (v5.channel.k8s.io)");
+    if (root === "exec") return answer(response, 400, RemoteCommands.needs);
     if (root === "portForward") return answer(response, 400, portForwardNeeds);
     answer(response, 404, "404 page not found");
   }
@@ -173,27 +172,17 @@ export class KubeletServer implements AsyncDisposable {
     if (root !== "portForward" && root !== "exec") return refuse(socket, 404, "404 page not found");
     if (!this.#openStream(socket)) return refuse(socket, 429, tooManyStreams);
     if (root === "portForward") return this.#portForward(upgrade, pod, query);
-    this.#exec(upgrade, pod, container, query);
-  }
-
-  #exec(upgrade: Upgrade, pod: PodWorker | undefined, container: string, query: URLSearchParams): void {
-    const { request, socket, head } = upgrade;
     const running = pod?.container(container)?.running;
     if (running === undefined) return refuse(socket, 404, `container not found ("${container}")`);
-    const isSet = (parameter: string): boolean =>
-      ["true", "1"].includes(query.get(parameter) ?? query.get(shortNames[parameter] ?? "") ?? "");
-    this.#execs.handleUpgrade(request, socket, head, (webSocket) => {
-      endOnError(webSocket);
-      const child = running.exec(query.getAll("command"), { tty: isSet("tty") });
-      const streams = { stdin: isSet("stdin"), stdout: isSet("stdout"), stderr: isSet("stderr") && !isSet("tty") };
-      void runExecSession(webSocket, child, streams);
-    });
+    this.#commands.serve(upgrade, query, ({ tty }) => running.exec(query.getAll("command"), { tty }));
   }
 
   #portForward({ request, socket, head }: Upgrade, pod: PodWorker | undefined, query: URLSearchParams): void {
     if (pod?.podIP === undefined) return refuse(socket, 404, "the pod has no address on this node");
     const connect: ConnectToPort = (port) => this.#options.connectInside(pod.uid, port);
-    if (isSpdy(request)) return upgradeToSpdy({ request, socket, head }, connect);
+    const upgrade = { request, socket, head };
+    if (isSpdy(request))
+      return takeSpdy(upgrade, spdyProtocol, portForwardNeeds, (carrier) => serveSpdyPortForward(carrier, connect));
     const offered = listOf(request.headers["sec-websocket-protocol"]);
     const protocol = portForwardProtocols.find((each) => offered.includes(each));
     const isTunnel = protocol === tunnelProtocol;
@@ -221,46 +210,6 @@ interface BadRequest {
   readonly text: string;
 }
 
-interface Upgrade {
-  readonly request: IncomingMessage;
-  readonly socket: Duplex;
-  readonly head: Buffer;
-}
-
 const portForwardProtocols = [tunnelProtocol, channelProtocol] as const;
 const portForwardNeeds = `port-forward needs a WebSocket (${portForwardProtocols.join(" or ")}) or SPDY/3.1 (${spdyProtocol})`;
 const tooManyStreams = "Too many streams on this node: try again later";
-
-function webSocketServer(protocols: readonly string[]): WebSocketServer {
-  const handleProtocols = (offered: ReadonlySet<string>): string | false =>
-    protocols.find((protocol) => offered.has(protocol)) ?? false;
-  return new WebSocketServer({ noServer: true, handleProtocols, maxPayload: frameBytesMax });
-}
-
-function listOf(header: string | string[] | undefined): readonly string[] {
-  return [header ?? []].flat().flatMap((each) => each.split(",").map((part) => part.trim()));
-}
-
-function isSpdy({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === "spdy/3.1";
-}
-
-/** What clients fall back to that cannot open a WebSocket. */
-function upgradeToSpdy({ request, socket, head }: Upgrade, connect: ConnectToPort): void {
-  if (!listOf(request.headers["x-stream-protocol-version"]).includes(spdyProtocol))
-    return refuse(socket, 403, portForwardNeeds);
-  const answer = ["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: SPDY/3.1"];
-  socket.write(`${[...answer, `X-Stream-Protocol-Version: ${spdyProtocol}`].join("\r\n")}\r\n\r\n`);
-  if (head.length > 0) socket.unshift(head);
-  serveSpdyPortForward(socket, connect);
-}
-
-/** A frame that breaks the protocol ends its session, not this process. */
-function endOnError(webSocket: WebSocket): void {
-  webSocket.on("error", () => webSocket.terminate());
-}
-
-/**
- * Kubelets take `input`, `output` and `error`, the API server's clients say `stdin`, `stdout` and `stderr`.
- */
-const shortNames: Readonly<Record<string, string>> = lookupTable({ stdin: "input", stdout: "output", stderr: "error" });

@@ -4,6 +4,7 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { PodIds } from "../host/id-range.ts";
+import type { TerminalSize } from "./terminal-relay.ts";
 
 /** A folder or file of the host that appears in the container. */
 export interface Mount {
@@ -149,6 +150,8 @@ export interface ExecProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly exited: Promise<ContainerExit>;
+  /** Of its terminal; without one, nothing. */
+  resize(size: TerminalSize): void;
   kill(): void;
 }
 

@@ -8,9 +8,9 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ContainerSpec, ExecProcess } from "./container-runtime.ts";
 import { ociProcess } from "./oci-process.ts";
-import { killTree } from "../host/process-tree.ts";
+import { relayProcess } from "./relay-process.ts";
 import { toolEnvironment } from "../host/run-tool.ts";
-import { signalNumber } from "./signals.ts";
+import { terminalRelayCommand } from "./terminal-relay.ts";
 
 export interface OciExec {
   readonly spec: ContainerSpec;
@@ -26,38 +26,22 @@ export interface OciExec {
 export function execInContainer({ spec, bundle, command, tty, crun, name }: OciExec): ExecProcess {
   const id = randomUUID();
   const file = join(bundle, `exec-${id}.json`);
-  // Its streams are pipes in any case.
-  const description = { ...ociProcess(spec, command, { tty }), terminal: false };
-  writeFileSync(file, JSON.stringify(description), { mode: 0o600 });
-  const [program = "", ...args] = crun(["exec", "--process", file, name]);
+  const socket = `exec-${id}.sock`;
+  const line = tty
+    ? terminalRelayCommand(socket, crun(["exec", "--process", file, "--tty", "--console-socket", socket, name]))
+    : crun(["exec", "--process", file, name]);
+  writeFileSync(file, JSON.stringify({ ...ociProcess(spec, command, { tty }) }), { mode: 0o600 });
+  const [program = "", ...args] = line;
   const child = spawn(program, args, {
-    cwd: "/",
+    // A socket's path may be no longer than 108 bytes.
+    cwd: tty ? bundle : "/",
     env: toolEnvironment,
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", tty ? "pipe" : "ignore"],
     detached: true,
   });
-  child.stdin.on("error", () => {
-    // The program may end without reading its input.
+  const running = relayProcess(child);
+  void running.exited.then(() => {
+    for (const each of [file, join(bundle, socket)]) rmSync(each, { force: true });
   });
-  const exited = new Promise<{ exitCode: number }>((resolve) => {
-    child.once("error", () => resolve({ exitCode: 126 }));
-    child.once("close", (code, signal) => resolve({ exitCode: code ?? 128 + signalNumber(signal) }));
-  });
-  let isKilled = false;
-  void exited.then(() => rmSync(file, { force: true }));
-  return {
-    stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
-    exited,
-    kill() {
-      if (isKilled) return;
-      isKilled = true;
-      const isOver = child.exitCode !== null || child.signalCode !== null;
-      if (child.pid !== undefined && !isOver) killTree(child.pid);
-      // What left its tree keeps the other ends open until the container ends.
-      child.stdout.destroy();
-      child.stderr.destroy();
-    },
-  };
+  return running;
 }

@@ -63,6 +63,56 @@ run("exec runs inside the container, as its user", async () => {
   expect(text).toBe("1000\nweb-0\ntyped");
 });
 
+run("a command has a terminal of the size that its client has, and follows a new one", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const container = await world.runtime.start(world.spec(["sleep", "100"]));
+  // crun starts the command and sends its terminal at the same time.
+  const untilSized = 'until [ "$(stty size)" = "33 91" ]; do sleep 0.05; done';
+  const script = `${untilSized}; trap 'stty size; exit 7' WINCH; ls -l /proc/self/fd/0; while :; do sleep 0.05; done`;
+  const shell = container.exec(["sh", "-c", script], { tty: true });
+  shell.resize({ columns: 91, rows: 33 });
+  let text = "";
+  shell.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await expect.poll(() => text, { timeout: 10_000 }).toMatch(/-> \/dev\/pts\/0\r\n$/);
+  shell.resize({ columns: 120, rows: 40 });
+  expect(await shell.exited).toEqual({ exitCode: 7 });
+  expect(text).toMatch(/\r\n40 120\r\n$/);
+});
+
+run("Ctrl-C in a terminal interrupts the command, and a paste of 300 kB arrives whole", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const container = await world.runtime.start(world.spec(["sleep", "100"]));
+  const waits = container.exec(["sh", "-c", "trap 'echo interrupted; exit 9' INT; echo up; sleep 100"], { tty: true });
+  let text = "";
+  waits.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await expect.poll(() => text, { timeout: 10_000 }).toContain("up");
+  waits.stdin.write("\u0003");
+  expect(await waits.exited).toEqual({ exitCode: 9 });
+  expect(text).toBe("up\r\n^Cinterrupted\r\n");
+  const pasted = Array.from({ length: 30_000 }, (_, i) => String(i).padStart(9, "0")).join("\n");
+  const reads = container.exec(["head", "-n", "29999"], { tty: true });
+  reads.stdin.write(pasted);
+  const lines = (await textOf(reads)).split("\r\n");
+  // What is typed is echoed, beside what the command writes.
+  expect(lines.filter((line) => line === "000029998")).toHaveLength(2);
+});
+
+run("a client of a terminal that goes away ends its command", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const container = await world.runtime.start(world.spec(["sleep", "100"]));
+  const seconds = String(20_000_000 + process.pid);
+  const hanging = container.exec(["sh", "-c", `echo up; sleep ${seconds}`], { tty: true });
+  await new Promise((resolve) => hanging.stdout.once("data", resolve));
+  hanging.kill();
+  expect((await hanging.exited).exitCode).toBe(137);
+  await expect
+    .poll(() => execFileSync("ps", ["-eo", "args="]).toString(), { timeout: 10_000 })
+    .not.toContain(`sleep ${seconds}`);
+});
+
 run("a command that is given up leaves no process", async () => {
   const world = new OciWorld();
   await world.sandbox();

@@ -11,7 +11,7 @@ import { onTestFinished } from "vitest";
 import type { ContainerSpec, PodSandboxSpec } from "./container-runtime.ts";
 import { OciRuntime } from "./oci-runtime.ts";
 
-const tools = ["sh", "sleep", "cat", "id", "ls", "hostname", "mkdir", "dd", "head", "tail", "true"];
+const tools = ["sh", "sleep", "cat", "id", "ls", "hostname", "mkdir", "dd", "head", "tail", "true", "stty"];
 
 /** Why containers cannot run here; empty when they can. */
 export const missingTools: string = ["crun", "conmon", "unshare"]

@@ -76,7 +76,7 @@ export class FakeProcess implements RunningContainer {
     const code = this.#world.onExec(command, this);
     if (code !== undefined) resolve({ exitCode: code });
     const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
-    return { ...streams, exited: promise, kill: () => resolve({ exitCode: 137 }) };
+    return { ...streams, exited: promise, resize: () => {}, kill: () => resolve({ exitCode: 137 }) };
   }
 }
 

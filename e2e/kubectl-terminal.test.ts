@@ -1,0 +1,67 @@
+/** Stock kubectl in a pseudo-terminal: commands in pods that are typed into. */
+import { startCluster } from "@setpoint/cli";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { Kubectl } from "./kubectl/kubectl.ts";
+import { Terminal } from "./kubectl/terminal.ts";
+
+const stack = new AsyncDisposableStack();
+let kubectl: Kubectl;
+
+beforeAll(async () => {
+  const cluster = stack.use(await startCluster({ directory: undefined, port: 0, nodes: 1, say: () => {} }));
+  kubectl = stack.use(new Kubectl(cluster.kubeconfig));
+  await kubectl.ok("run shell --image=busybox -- sleep 1000");
+  await kubectl.ok("wait pod/shell --for=condition=Ready --timeout=60s", [], { timeoutMs: 70_000 });
+});
+afterAll(() => stack.disposeAsync());
+
+const size = { rows: 33, columns: 91 };
+
+/** The terminal of a command, and a poll of what it shows. */
+function terminal(command: string, more: readonly string[] = []) {
+  const opened = new Terminal(kubectl, [...command.split(" "), ...more], size);
+  onTestFinished(() => opened[Symbol.dispose]());
+  const shows = (): ReturnType<typeof expect.poll> => expect.poll(() => opened.shown, { timeout: 20_000 });
+  return { opened, shows };
+}
+
+test.each(["true", "false"])(
+  "exec -it has a terminal that follows the window, and gives the exit code (WebSocket: %s)",
+  async (isWebSocket) => {
+    using _ = setEnvironment(isWebSocket);
+    const { opened, shows } = terminal("exec -it shell -- sh");
+    await shows().toContain("# ");
+    opened.type("stty size; tty\n");
+    await shows().toMatch(/33 91\r\n\/dev\/pts\/\d+\r\n/);
+    opened.type(`sh -c "trap 'echo now \\$(stty size); exit' WINCH; echo wai''ting; while :; do sleep 0.1; done"\n`);
+    await shows().toContain("waiting\r\n");
+    opened.resize({ rows: 40, columns: 120 });
+    await shows().toContain("now 40 120\r\n");
+    opened.type("echo sleep''ing; sleep 1000\n");
+    await shows().toContain("sleeping\r\n");
+    opened.type("\u0003");
+    await shows().toMatch(/sleeping\r\n\^C\r\n.*# /s);
+    opened.type("echo ended with $?\n");
+    await shows().toContain("ended with 130\r\n");
+    opened.type("exit 7\n");
+    expect(await opened.exited).toBe(7);
+    expect(opened.shown).toContain("command terminated with exit code 7");
+  },
+);
+
+/** kubectl falls back to SPDY for servers that have no WebSocket. */
+function setEnvironment(isWebSocket: string): Disposable {
+  const env = kubectl.env as Record<string, string>;
+  env["KUBECTL_REMOTE_COMMAND_WEBSOCKETS"] = isWebSocket;
+  return { [Symbol.dispose]: () => void delete env["KUBECTL_REMOTE_COMMAND_WEBSOCKETS"] };
+}
+
+test("exec over SPDY carries input, both outputs and the exit code", async () => {
+  const script = "cat; echo out; echo err >&2; exit 3";
+  const env = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "false" };
+  expect(await kubectl.run("exec -i shell -- sh -c", [script], { input: "typed ", env })).toEqual({
+    code: 3,
+    stdout: "typed out\n",
+    stderr: expect.stringMatching(/^err\ncommand terminated with exit code 3\n$/),
+  });
+});

@@ -1,4 +1,4 @@
-/** kubectl in a pseudo-terminal, as a person uses it: what is typed, what is shown, and the size of the window. */
+/** kubectl in a pseudo-terminal, as a person uses it: typed and shown text, and the size of the window. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * One exec or attach over a WebSocket: a channel for each stream. Before v4 the channel of errors has text, and
- * nothing for a command that succeeds; clients that name no protocol speak the oldest.
+ * One exec or attach over a WebSocket: a channel for each stream. Before v4 the channel of errors has text,
+ * and nothing for a command that succeeds; clients that name no protocol speak the oldest.
  */
 import type { WebSocket } from "ws";
 import type { ExecProcess } from "../sandbox/container-runtime.ts";

@@ -6,7 +6,7 @@ import { type ExecStreams, execProtocols, runExecSession } from "./exec-session.
 import { serveSpdyExec, spdyExecProtocol } from "./spdy-exec.ts";
 import { endOnError, isSpdy, listOf, takeSpdy, type Upgrade, webSocketServer } from "./upgrade.ts";
 
-/** Kubelets take `input`, `output` and `error`, clients of the API server say `stdin`, `stdout` and `stderr`. */
+/** Kubelets take `input`, `output` and `error`; clients of the API server `stdin`, `stdout` and `stderr`. */
 const shortNames: Readonly<Record<string, string>> = lookupTable({ stdin: "input", stdout: "output", stderr: "error" });
 
 export class RemoteCommands {

@@ -32,7 +32,10 @@ export function isSpdy({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "spdy/3.1";
 }
 
-/** What clients fall back to that cannot open a WebSocket. `needs` says what to do for one without `protocol`. */
+/**
+ * What clients fall back to that cannot open a WebSocket. `needs` says what to do for one without
+ * `protocol`.
+ */
 export function takeSpdy(
   { request, socket, head }: Upgrade,
   protocol: string,

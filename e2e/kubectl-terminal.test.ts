@@ -65,3 +65,25 @@ test("exec over SPDY carries input, both outputs and the exit code", async () =>
     stderr: expect.stringMatching(/^err\ncommand terminated with exit code 3\n$/),
   });
 });
+
+test("run -it --rm is a shell in a pod of its own, which goes with it", async () => {
+  const { opened, shows } = terminal("run once -it --rm --restart=Never --image=busybox -- sh");
+  await shows().toMatch(/If you don't see a command prompt|# /);
+  opened.type("stty size\n");
+  await shows().toContain("33 91\r\n");
+  opened.type("exit 3\n");
+  expect(await opened.exited).toBe(3);
+  expect(opened.shown).toContain('pod "once" deleted');
+});
+
+test("attach shows what a container writes from now on, and gives it input", async () => {
+  const script = "echo before; while read line; do echo got $line; done; echo over";
+  const reader = { name: "reader", image: "busybox", stdin: true, command: ["sh", "-c", script] };
+  const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "reader" }, spec: { containers: [reader] } };
+  await kubectl.ok("apply -f -", [], { input: JSON.stringify(pod) });
+  await kubectl.ok("wait pod/reader --for=condition=Ready --timeout=30s");
+  await expect.poll(() => kubectl.ok("logs reader")).toBe("before\n");
+  const { code, stdout } = await kubectl.run("attach -i reader", [], { input: "one\ntwo\n", timeoutMs: 4_000 });
+  // The input of this container stays open for the next client, so attach goes on.
+  expect([code, stdout]).toEqual([128, "got one\ngot two\n"]);
+});

@@ -7,6 +7,7 @@ import { createWebSocketStream, type WebSocketServer } from "ws";
 import { answer, answerJson, refuse } from "./answers.ts";
 import { ConnectionLimit } from "./connection-limit.ts";
 import { serveContainerLogs } from "./container-logs.ts";
+import type { ExecStreams } from "./exec-session.ts";
 import {
   channelProtocol,
   type ConnectToPort,
@@ -20,6 +21,7 @@ import { readTarget, type RequestTarget } from "./request-target.ts";
 import { serveSpdyPortForward, spdyProtocol, tunnelProtocol } from "./spdy-port-forward.ts";
 import { endOnError, isSpdy, listOf, takeSpdy, type Upgrade, webSocketServer } from "./upgrade.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
+import type { ExecProcess } from "../sandbox/container-runtime.ts";
 import type { PodWorker } from "../workers/pod-worker.ts";
 
 export interface KubeletServerOptions {
@@ -129,7 +131,7 @@ export class KubeletServer implements AsyncDisposable {
     if (root === "containerLogs") return this.#logs(target, path, response);
     if (root === "debug" && path[0] === "processes") return this.#processes(path.slice(1), response);
     if (root === "stats" && path.join("/") === "summary") return answerJson(response, await this.#options.stats());
-    if (root === "exec") return answer(response, 400, RemoteCommands.needs);
+    if (root === "exec" || root === "attach") return answer(response, 400, RemoteCommands.needs);
     if (root === "portForward") return answer(response, 400, portForwardNeeds);
     answer(response, 404, "404 page not found");
   }
@@ -169,12 +171,14 @@ export class KubeletServer implements AsyncDisposable {
     const { socket } = upgrade;
     const [root, namespace = "", name = "", container = ""] = segments;
     const pod = this.#options.findPod(namespace, name);
-    if (root !== "portForward" && root !== "exec") return refuse(socket, 404, "404 page not found");
+    if (!["attach", "exec", "portForward"].includes(root ?? "")) return refuse(socket, 404, "404 page not found");
     if (!this.#openStream(socket)) return refuse(socket, 429, tooManyStreams);
     if (root === "portForward") return this.#portForward(upgrade, pod, query);
     const running = pod?.container(container)?.running;
     if (running === undefined) return refuse(socket, 404, `container not found ("${container}")`);
-    this.#commands.serve(upgrade, query, ({ tty }) => running.exec(query.getAll("command"), { tty }));
+    const start = ({ tty, stdin }: ExecStreams): ExecProcess =>
+      root === "attach" ? running.attach({ stdin }) : running.exec(query.getAll("command"), { tty });
+    this.#commands.serve(upgrade, query, start);
   }
 
   #portForward({ request, socket, head }: Upgrade, pod: PodWorker | undefined, query: URLSearchParams): void {

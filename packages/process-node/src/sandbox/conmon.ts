@@ -5,6 +5,8 @@
 import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { launchScript, shellWord } from "../host/launch.ts";
+import type { ContainerStdin } from "./container-runtime.ts";
+import type { TerminalSize } from "./terminal-relay.ts";
 
 export interface ConmonOptions {
   /** The container's name for conmon and crun. */
@@ -14,6 +16,8 @@ export interface ConmonOptions {
   readonly logBytesMax: number;
   readonly exitDirectory: string;
   readonly runtimeArguments: readonly string[];
+  readonly tty: boolean;
+  readonly stdin: ContainerStdin;
 }
 
 export const crunProgram = "/usr/bin/crun";
@@ -21,7 +25,7 @@ const problemLengthMax = 2_000;
 export const conmonProgram = "/usr/bin/conmon";
 
 export function conmonCommand(options: ConmonOptions): string[] {
-  const { name, bundle, logFile, logBytesMax, exitDirectory, runtimeArguments } = options;
+  const { name, bundle, logFile, logBytesMax, exitDirectory, runtimeArguments, tty, stdin } = options;
   return [
     conmonProgram,
     ...["--api-version", "1", "--cid", name, "--cuuid", name, "--name", name],
@@ -30,9 +34,17 @@ export function conmonCommand(options: ConmonOptions): string[] {
     ...["--log-path", `k8s-file:${logFile}`, "--log-size-max", String(logBytesMax), "--no-sync-log"],
     ...["--exit-dir", exitDirectory, "--persist-dir", join(bundle, "persist")],
     ...["--socket-dir-path", bundle, "--full-attach", "--no-new-keyring"],
+    ...(tty ? ["--terminal"] : []),
+    ...stdinArguments[stdin],
     ...runtimeArguments.flatMap((argument) => ["--runtime-arg", argument]),
   ];
 }
+
+const stdinArguments: Readonly<Record<ContainerStdin, readonly string[]>> = {
+  none: [],
+  once: ["--stdin"],
+  open: ["--stdin", "--leave-stdin-open"],
+};
 
 /**
  * Runs a command that becomes conmon; resolves with the process id of the container's program, which is
@@ -72,10 +84,23 @@ export function conmonPid(bundle: string): number | undefined {
 
 /** By its control pipe; message 2 has two numbers that mean nothing here. */
 export function reopenLog(bundle: string): void {
+  control(bundle, "2 0 0");
+}
+
+/** Of a container that has a terminal; for one that ended meanwhile, nothing. */
+export function resizeTerminal(bundle: string, { rows, columns }: TerminalSize): void {
+  try {
+    control(bundle, `1 ${rows} ${columns}`);
+  } catch {
+    // The monitor has ended.
+  }
+}
+
+function control(bundle: string, message: string): void {
   // Without a reader, opening would wait for one: the monitor has ended.
   const pipe = openSync(join(bundle, "ctl"), constants.O_WRONLY | constants.O_NONBLOCK);
   try {
-    writeSync(pipe, "2 0 0\n");
+    writeSync(pipe, `${message}\n`);
   } finally {
     closeSync(pipe);
   }

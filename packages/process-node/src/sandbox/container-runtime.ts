@@ -106,7 +106,14 @@ export interface ContainerSpec {
   readonly limits?: ContainerLimits;
   /** The signal that asks its program to end; default: SIGTERM. */
   readonly stopSignal?: number;
+  /** Whether its process has a terminal. */
+  readonly tty?: boolean;
+  /** Absent: none. */
+  readonly stdin?: ContainerStdin;
 }
+
+/** What a container reads: nothing, the input of its first client, or that of each client in turn. */
+export type ContainerStdin = "none" | "once" | "open";
 
 export interface ContainerExit {
   /** 128 + signal when a signal ended it. */
@@ -137,12 +144,19 @@ export interface RunningContainer {
   /** New text for `files` of the spec; those that it did not have are left out. */
   updateFiles(files: Readonly<Record<string, string>>): void;
   exec(command: readonly string[], options?: ExecOptions): ExecProcess;
+  /** The streams of its main process from now on. They end with it; `kill` only leaves it. */
+  attach(options: AttachOptions): ExecProcess;
   /** Further output goes to a new file of the same name, after a rotation. */
   reopenLog(): void;
 }
 
 export interface ExecOptions {
   readonly tty?: boolean;
+}
+
+export interface AttachOptions {
+  /** Whether the client has input for the process. */
+  readonly stdin: boolean;
 }
 
 export interface ExecProcess {

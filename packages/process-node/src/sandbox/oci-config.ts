@@ -108,7 +108,7 @@ function ociConfig(spec: ContainerSpec, place: OciPlace, mounts: readonly OciMou
   const { sandbox } = place;
   return {
     ociVersion: "1.0.2",
-    process: ociProcess(spec, spec.command),
+    process: ociProcess(spec, spec.command, { tty: spec.tty === true }),
     root: { path: stagedRoot(place.stageDirectory), readonly: spec.readOnlyRoot === true },
     mounts,
     linux: {

@@ -99,6 +99,48 @@ run("Ctrl-C in a terminal interrupts the command, and a paste of 300 kB arrives 
   expect(lines.filter((line) => line === "000029998")).toHaveLength(2);
 });
 
+run("attach gives the output from now on, and the input of the container's own process", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const script = "echo before; read line; echo got $line; echo err >&2; read line; echo and $line; exit 5";
+  const container = await world.runtime.start(world.spec(["sh", "-c", script], { stdin: "open" }));
+  await expect.poll(() => world.output(), { timeout: 10_000 }).toBe("before\n");
+  const first = container.attach({ stdin: true });
+  first.stdin.end("one\n");
+  let text = "";
+  first.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  first.stderr.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await expect.poll(() => text, { timeout: 10_000 }).toBe("got one\nerr\n");
+  first.kill();
+  const second = container.attach({ stdin: true });
+  second.stdin.write("two\n");
+  expect(await textOf(second)).toBe("and two\n");
+  expect(await container.exited).toMatchObject({ exitCode: 5 });
+});
+
+run("the input of a container with stdinOnce ends with that of its first client", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const script = "wc -c; cat";
+  const container = await world.runtime.start(world.spec(["sh", "-c", script], { stdin: "once" }));
+  const client = container.attach({ stdin: true });
+  client.stdin.end(Buffer.alloc(1_000_000, "x"));
+  expect(await textOf(client)).toBe("1000000\n");
+  expect(await container.exited).toMatchObject({ exitCode: 0 });
+});
+
+run("a container with a terminal has one of the size that its client has", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const script = 'trap "stty size; exit" WINCH; test -t 0 && echo terminal; while :; do sleep 0.05; done';
+  const container = await world.runtime.start(world.spec(["sh", "-c", script], { stdin: "once", tty: true }));
+  await expect.poll(() => world.output(), { timeout: 10_000 }).toMatch(/^terminal\r?\n/);
+  const client = container.attach({ stdin: true });
+  client.resize({ rows: 33, columns: 91 });
+  await container.exited;
+  expect(world.output()).toMatch(/33 91/);
+});
+
 run("a client of a terminal that goes away ends its command", async () => {
   const world = new OciWorld();
   await world.sandbox();

@@ -12,6 +12,7 @@ import type {
   PodSandboxSpec,
   RunningContainer,
 } from "./container-runtime.ts";
+import { attachToContainer } from "./attach-relay.ts";
 import { nodeError } from "../errors.ts";
 import { endProcesses } from "../host/end-processes.ts";
 import { launch } from "../host/launch.ts";
@@ -264,7 +265,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     writeSkeleton(oci.layout, skeleton, this.#privileged ? owner : undefined);
     const config = this.#config(oci, id);
     writeFileSync(join(bundle, "config.json"), JSON.stringify(config), { mode: 0o600 });
-    const pid = await createByConmon(this.#createCommand(oci, id, bundle, { skeleton, owner }), bundle);
+    const pid = await createByConmon(this.#createCommand(oci, spec, id, { skeleton, owner }), bundle);
     const main = identify(pid);
     if (main === undefined) throw new Error("its first process ended");
     const monitor = identify(conmonPid(bundle) ?? 0);
@@ -282,17 +283,19 @@ export class OciRuntime implements ContainerRuntime, Disposable {
 
   #createCommand(
     { staged }: OciBundle,
+    spec: ContainerSpec,
     id: ContainerId,
-    bundle: string,
     { skeleton, owner }: { readonly skeleton: string; readonly owner: { readonly uid: number; readonly gid: number } },
   ): readonly string[] {
     const conmon = conmonCommand({
       name: toolName(id),
-      bundle,
+      bundle: bundleFolder(this.#options.directory, id),
       logFile: this.#logFile(id),
       logBytesMax,
       exitDirectory: this.#exits.directory,
       runtimeArguments: this.#runtimeArguments(),
+      tty: spec.tty === true,
+      stdin: spec.stdin ?? "none",
     });
     const { prepare } = this.cgroups;
     const stage = { directory: this.#stage, prepare, skeleton, owner, rootBytes: rootBytesMax, paths: staged };
@@ -346,6 +349,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
           crun: (args) => this.#crun(args),
           name: toolName(id),
         }),
+      attach: (options) => attachToContainer(bundle, options),
     };
   }
 

@@ -11,7 +11,22 @@ import { onTestFinished } from "vitest";
 import type { ContainerSpec, PodSandboxSpec } from "./container-runtime.ts";
 import { OciRuntime } from "./oci-runtime.ts";
 
-const tools = ["sh", "sleep", "cat", "id", "ls", "hostname", "mkdir", "dd", "head", "tail", "true", "stty"];
+const tools = [
+  "sh",
+  "sleep",
+  "cat",
+  "id",
+  "ls",
+  "hostname",
+  "mkdir",
+  "dd",
+  "head",
+  "tail",
+  "true",
+  "stty",
+  "wc",
+  "test",
+];
 
 /** Why containers cannot run here; empty when they can. */
 export const missingTools: string = ["crun", "conmon", "unshare"]

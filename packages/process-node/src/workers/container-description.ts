@@ -53,6 +53,8 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     security,
     limits: containerLimits(container),
     ...(stopSignal === undefined ? {} : { stopSignal }),
+    tty: container.tty === true,
+    stdin: container.stdin !== true ? "none" : container.stdinOnce === true ? "once" : "open",
     readOnlyRoot: container.securityContext?.readOnlyRootFilesystem === true,
   };
 }

@@ -12,6 +12,7 @@ import type {
   ContainerExit,
   ContainerRuntime,
   ContainerSpec,
+  ExecProcess,
   PodSandbox,
   RunningContainer,
 } from "../sandbox/container-runtime.ts";
@@ -75,10 +76,19 @@ export class FakeProcess implements RunningContainer {
     this.#world.commands.push(command.join(" "));
     const code = this.#world.onExec(command, this);
     if (code !== undefined) resolve({ exitCode: code });
-    const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
-    return { ...streams, exited: promise, resize: () => {}, kill: () => resolve({ exitCode: 137 }) };
+    return { ...newStreams(), exited: promise, resize: () => {}, kill: () => resolve({ exitCode: 137 }) };
+  }
+
+  attach(): ExecProcess {
+    return { ...newStreams(), exited: this.exited, resize: () => {}, kill: () => {} };
   }
 }
+
+const newStreams = (): Pick<ExecProcess, "stdin" | "stdout" | "stderr"> => ({
+  stdin: new PassThrough(),
+  stdout: new PassThrough(),
+  stderr: new PassThrough(),
+});
 
 export class PodWorld {
   readonly clock = new VirtualClock(seededRandom(1));

@@ -87,3 +87,16 @@ test("attach shows what a container writes from now on, and gives it input", asy
   // The input of this container stays open for the next client, so attach goes on.
   expect([code, stdout]).toEqual([128, "got one\ngot two\n"]);
 });
+
+test("debug -it is a shell beside the processes of a container, and --copy-to a pod of its own", async () => {
+  const { opened, shows } = terminal("debug -it shell --image=busybox --target=shell -- sh");
+  await shows().toContain("# ");
+  opened.type("ps | grep slee''p\n");
+  await shows().toMatch(/1 +\w+ +.*sleep 1000\r\n/);
+  opened.type("exit\n");
+  expect(await opened.exited).toBe(0);
+  const states = "get pod shell -o jsonpath={.status.ephemeralContainerStatuses[*].state.terminated.exitCode}";
+  await expect.poll(() => kubectl.ok(states), { timeout: 10_000 }).toBe("0");
+  await kubectl.ok("debug shell --image=busybox --copy-to=copy --container=debug -- sleep 1000");
+  await kubectl.ok("wait pod/copy --for=condition=Ready --timeout=20s");
+});

@@ -106,6 +106,8 @@ export interface ContainerSpec {
   readonly limits?: ContainerLimits;
   /** The signal that asks its program to end; default: SIGTERM. */
   readonly stopSignal?: number;
+  /** A process of the host whose process namespace the container has too. */
+  readonly joinedProcess?: number;
   /** Whether its process has a terminal. */
   readonly tty?: boolean;
   /** Absent: none. */

@@ -87,7 +87,7 @@ interface PlacedMount {
 /** Throws ERR_CONTAINER_CONFIG for mounts that cannot be made. */
 export function ociBundle(spec: ContainerSpec, place: OciPlace): OciBundle {
   const mounts = placedMounts(spec, place);
-  const shiftIds = place.shiftIds && place.sandbox.host === undefined;
+  const idmap = place.shiftIds && place.sandbox.host === undefined ? [idmapOption(spec, place.sandbox)] : [];
   const kernel = { readOnlyRoot: spec.readOnlyRoot === true, isPrivileged: isPrivileged(spec, place.sandbox) };
   const mountPoints = mounts
     .filter(({ target }) => !target.startsWith("/dev/") && target !== "/dev")
@@ -97,11 +97,20 @@ export function ociBundle(spec: ContainerSpec, place: OciPlace): OciBundle {
     layout,
     staged: mounts.flatMap(({ staged }) => (staged === undefined ? [] : [staged])),
     config: ociConfig(spec, place, [
-      ...imageMounts(spec.rootDirectory, layout.binds, shiftIds),
+      ...imageMounts(spec.rootDirectory, layout.binds, idmap),
       ...kernelMounts({ ...kernel, sharesIpc: place.sandbox.host?.ipc === true }),
-      ...mounts.map(({ mount, target, source }) => volumeMount(mount, target, source, shiftIds)),
+      ...mounts.map(({ mount, target, source }) => volumeMount(mount, target, source, idmap)),
     ]),
   };
+}
+
+/**
+ * crun reads the pod's range of ids from the container's process, but in a joined process namespace it has
+ * the wrong number of that process.
+ */
+function idmapOption({ joinedProcess }: ContainerSpec, { uids, gids }: PodSandbox): string {
+  const range = ({ container, host, size }: IdRange): string => `${container}-${host}-${size}`;
+  return joinedProcess === undefined ? "idmap" : `idmap=uids=${range(uids)};gids=${range(gids)}`;
 }
 
 function ociConfig(spec: ContainerSpec, place: OciPlace, mounts: readonly OciMount[]): OciConfig {
@@ -112,7 +121,7 @@ function ociConfig(spec: ContainerSpec, place: OciPlace, mounts: readonly OciMou
     root: { path: stagedRoot(place.stageDirectory), readonly: spec.readOnlyRoot === true },
     mounts,
     linux: {
-      namespaces: containerNamespaces(sandbox),
+      namespaces: containerNamespaces(sandbox, spec.joinedProcess),
       ...(sandbox.host === undefined && {
         uidMappings: [mapping(sandbox.uids)],
         gidMappings: [mapping(sandbox.gids)],
@@ -143,11 +152,15 @@ function allOfTheHost({ limits = {} }: ContainerSpec): OciRights {
 }
 
 /** Processes and mounts are the container's own; the rest it shares with its pod. */
-function containerNamespaces({ holderPid, networkNamespace, host }: PodSandbox): OciConfig["linux"]["namespaces"] {
+function containerNamespaces(
+  { holderPid, networkNamespace, host }: PodSandbox,
+  joinedProcess?: number,
+): OciConfig["linux"]["namespaces"] {
+  const processes = joinedProcess === undefined ? {} : { path: `/proc/${joinedProcess}/ns/pid` };
   const shared = (type: string, name: string) => ({ type, path: `/proc/${holderPid}/ns/${name}` });
   return [
     { type: "mount" },
-    ...(host?.pid === true ? [] : [{ type: "pid" }]),
+    ...(host?.pid === true ? [] : [{ type: "pid", ...processes }]),
     { type: "cgroup" },
     ...(host === undefined ? [shared("user", "user")] : []),
     shared("ipc", "ipc"),

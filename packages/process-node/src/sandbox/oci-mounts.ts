@@ -1,5 +1,5 @@
 /**
- * The mounts of a container in the order in which the runtime makes them. With `shiftIds` what keeps its own
+ * The mounts of a container in the order in which the runtime makes them. With `idmap` what keeps its own
  * ids on disk (images, persistent volumes) is mounted through the pod's id range, so a file of user 0 belongs
  * to user 0 of the pod.
  */
@@ -18,8 +18,8 @@ const sharedMemoryBytes = 64 * 1024 * 1024;
 /** Of /tmp and of /var/tmp. */
 const temporaryBytes = 256 * 1024 * 1024;
 
-export function imageMounts(root: string, binds: readonly MountPoint[], shiftIds: boolean): OciMount[] {
-  const options = ["rbind", "ro", "nodev", ...(shiftIds ? ["idmap"] : [])];
+export function imageMounts(root: string, binds: readonly MountPoint[], idmap: readonly string[]): OciMount[] {
+  const options = ["rbind", "ro", "nodev", ...idmap];
   return binds.map(({ path }) => ({ destination: path, type: "bind", source: join(root, path), options }));
 }
 
@@ -62,9 +62,9 @@ export function kernelMounts({ readOnlyRoot, isPrivileged, sharesIpc }: KernelMo
   ];
 }
 
-export function volumeMount(mount: Mount, target: string, source: string, shiftIds: boolean): OciMount {
+export function volumeMount(mount: Mount, target: string, source: string, idmap: readonly string[]): OciMount {
   const access = mount.readOnly === true ? "ro" : "rw";
-  const ids = shiftIds && mount.ownIds === true ? ["idmap"] : [];
+  const ids = mount.ownIds === true ? idmap : [];
   const devices = mount.hasDevices === true ? [] : ["nodev"];
   return { destination: target, type: "bind", source, options: ["rbind", access, ...devices, "rprivate", ...ids] };
 }

@@ -141,6 +141,17 @@ run("a container with a terminal has one of the size that its client has", async
   expect(world.output()).toMatch(/33 91/);
 });
 
+run("a container that joins another one's processes sees them", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const target = await world.runtime.start(world.spec(["sleep", "4321"]));
+  const spec = world.spec(["cat", "/proc/1/cmdline"], { id: "uid/debugger/0", joinedProcess: target.pid });
+  const debuggerContainer = await world.runtime.start(spec);
+  expect(await debuggerContainer.exited).toMatchObject({ exitCode: 0 });
+  expect(world.output("debugger")).toMatch(/^sleep.4321/);
+  expect(isRunning(target.pid)).toBe(true);
+});
+
 run("a client of a terminal that goes away ends its command", async () => {
   const world = new OciWorld();
   await world.sandbox();

@@ -13,6 +13,8 @@ export interface PodStatusInput {
   readonly podIP?: string;
   readonly containers: readonly ReportedStatus[];
   readonly initContainers: readonly ReportedStatus[];
+  /** Absent: none. */
+  readonly ephemeralContainers?: readonly ReportedStatus[];
 }
 
 export function podStatus(input: PodStatusInput): PodStatus {
@@ -28,7 +30,14 @@ export function podStatus(input: PodStatusInput): PodStatus {
     startTime: pod.status?.startTime ?? now,
     ...(input.initContainers.length > 0 ? { initContainerStatuses: input.initContainers } : {}),
     containerStatuses: input.containers,
+    ...ephemeralStatuses(input.ephemeralContainers ?? []),
   };
+}
+
+/** Ephemeral containers have no probes, and are never ready. */
+function ephemeralStatuses(statuses: readonly ReportedStatus[]): Pick<PodStatus, "ephemeralContainerStatuses"> {
+  if (statuses.length === 0) return {};
+  return { ephemeralContainerStatuses: statuses.map((status) => ({ ...status, ready: false })) };
 }
 
 /** Of a pod that its node has ended. */

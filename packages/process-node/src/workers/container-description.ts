@@ -1,5 +1,5 @@
 /** From a container of a pod and its image to what the runtime starts. */
-import type { Container, Pod, VolumeMount } from "@setpoint/api";
+import type { Container, EphemeralContainer, Pod, VolumeMount } from "@setpoint/api";
 import type { ContainerSpec } from "../sandbox/container-runtime.ts";
 import { parseSignal } from "../sandbox/signals.ts";
 import { createTerminationFile } from "../logs/termination-message.ts";
@@ -23,6 +23,7 @@ export interface ContainerContext {
   readonly attempt: number;
   readonly podIP: string;
   readonly volumes: ReadonlyMap<string, PreparedVolume>;
+  processId(container: string): number | undefined;
 }
 
 export async function describeContainer(parts: PodParts, context: ContainerContext): Promise<ContainerSpec> {
@@ -35,6 +36,7 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     services: parts.objects.services(pod),
     image: image.config.env ?? {},
   });
+  const target = targetProcess(context);
   const workingDirectory = container.workingDir ?? image.config.workingDirectory;
   const stopSignal = parseSignal(image.config.stopSignal ?? "");
   const { user, group, security } = inImage(image.name, () => containerIdentity(pod, container, image));
@@ -53,10 +55,21 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     security,
     limits: containerLimits(container),
     ...(stopSignal === undefined ? {} : { stopSignal }),
+    ...(target === undefined ? {} : { joinedProcess: target }),
     tty: container.tty === true,
     stdin: container.stdin !== true ? "none" : container.stdinOnce === true ? "once" : "open",
     readOnlyRoot: container.securityContext?.readOnlyRootFilesystem === true,
   };
+}
+
+/** An ephemeral container may see the processes of another one. */
+function targetProcess({ container, processId }: ContainerContext): number | undefined {
+  const { targetContainerName = "" } = container as EphemeralContainer;
+  if (targetContainerName === "") return undefined;
+  const target = processId(targetContainerName);
+  if (target !== undefined) return target;
+  const message = `unable to find target container "${targetContainerName}": it does not run`;
+  throw nodeError("ERR_CONTAINER_CONFIG", message);
 }
 
 /** What the node knows about a pod, for environment variables and downward files. */

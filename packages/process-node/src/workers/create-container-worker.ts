@@ -16,6 +16,8 @@ export interface ContainerPod {
   podIP(): string;
   volumes(): ReadonlyMap<string, PreparedVolume>;
   networkReady(): Promise<void> | undefined;
+  /** Of a container that runs, as the host sees it. */
+  processId(container: string): number | undefined;
   changed(): void;
 }
 
@@ -47,6 +49,7 @@ export function createContainerWorker(
           attempt,
           podIP: of.podIP(),
           volumes: of.volumes(),
+          processId: (other) => of.processId(other),
         }),
       start(spec) {
         dropOldLogs(directory, container.name, Number(spec.id.split("/").at(-1)));

@@ -153,6 +153,7 @@ export class PodWorker {
       ...(this.#podIP === undefined ? {} : { podIP: this.#podIP }),
       containers: statuses(this.#pod.spec.containers),
       initContainers: statuses(this.#pod.spec.initContainers),
+      ephemeralContainers: statuses(this.#pod.spec.ephemeralContainers),
     });
   }
 
@@ -197,12 +198,17 @@ export class PodWorker {
 
   /** Adopts what an earlier agent started, and how it ended meanwhile. */
   async #createWorkers(): Promise<void> {
-    const { initContainerStatuses = [], containerStatuses = [] } = this.#pod.status ?? {};
-    const { initContainers = [], containers } = this.#pod.spec;
-    for (const container of [...initContainers, ...containers]) {
+    const {
+      initContainerStatuses = [],
+      containerStatuses = [],
+      ephemeralContainerStatuses = [],
+    } = this.#pod.status ?? {};
+    const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
+    const { initContainers = [], containers, ephemeralContainers = [] } = this.#pod.spec;
+    for (const container of [...initContainers, ...containers, ...ephemeralContainers]) {
       const { name } = container;
       if (this.#containers.has(name)) continue;
-      const recorded = [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
+      const recorded = all.find((status) => status.name === name);
       this.#containers.set(name, await this.#createWorker(container, recorded));
     }
   }
@@ -214,6 +220,7 @@ export class PodWorker {
       podIP: () => this.#podIP ?? "",
       volumes: () => this.#volumes ?? new Map<string, PreparedVolume>(),
       networkReady: () => this.#sandbox.networkReady,
+      processId: (name: string) => this.#containers.get(name)?.running?.pid,
       changed: () => this.wake(),
     };
     return createContainerWorker(this.#parts, of, container, recorded, adopted);
@@ -292,8 +299,11 @@ export class PodWorker {
   async #runContainers(): Promise<void> {
     const plan = planContainers(this.#pod, this.#containers);
     if (plan.kind === "stopSidecars") return stopSidecars(this.#pod, this.#containers);
-    for (const container of plan.containers) {
-      const restart = (exitCode: number): boolean => restartsAfter(this.#pod, container, exitCode);
+    const { ephemeralContainers = [] } = this.#pod.spec;
+    for (const container of [...plan.containers, ...ephemeralContainers]) {
+      const restart = (exitCode: number): boolean =>
+        !ephemeralContainers.some(({ name }) => name === container.name) &&
+        restartsAfter(this.#pod, container, exitCode);
       const dueMs = this.#containers.get(container.name)?.ensureRunning(container, restart);
       if (dueMs !== undefined) this.#timer.after(dueMs - this.#parts.clock.monotonic());
     }

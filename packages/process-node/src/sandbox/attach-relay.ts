@@ -1,7 +1,7 @@
 /**
- * The streams of a container's own process. conmon gives them to each client of its attach socket, which keeps
- * messages apart (SEQPACKET). Node.js cannot open such a socket; Perl can, and every Debian has it. So a small
- * Perl program copies between the socket and pipes.
+ * The streams of a container's own process. conmon gives them to each client of its attach socket, which
+ * keeps messages apart (SEQPACKET). Node.js cannot open such a socket; Perl can, and every Debian has it. So
+ * a small Perl program copies between the socket and pipes.
  *
  * Caveats: conmon waits until the process reads what it is sent, and takes no output meanwhile. So a process
  * that answers more than a pipe holds while it is sent as much stops; only its end goes on.

@@ -164,6 +164,25 @@ test("who may add ephemeral containers, or resize, changes nothing else of a pod
   const { code, body } = await ask("PUT", `${pods}/p/ephemeralcontainers`, { ...pod, metadata, spec });
   expect([code, body]).toMatchObject([200, { spec: { containers, ephemeralContainers: [{ name: "e" }] } }]);
   expect(body.metadata).not.toHaveProperty("labels");
+  const ephemeral = (ephemeralContainers: readonly object[]) =>
+    ask("PUT", `${pods}/p/ephemeralcontainers`, {
+      ...pod,
+      metadata: { name: "p" },
+      spec: { ...pod.spec, ephemeralContainers },
+    });
+  const [e] = (body as unknown as { spec: { ephemeralContainers: readonly object[] } }).spec.ephemeralContainers;
+  const refusals: readonly (readonly [readonly object[], string])[] = [
+    [[{ name: "f", image: "i" }], 'existing ephemeral containers "e" may not be removed'],
+    [[{ ...e, image: "other" }], 'existing ephemeral containers "e" may not be changed'],
+    [[{ ...e }, { name: "c", image: "i" }], 'spec.ephemeralContainers[1].name: Duplicate value: "c"'],
+    [[{ ...e }, { name: "f", image: "i", ports: [{ containerPort: 1 }] }], "cannot be set for an Ephemeral Container"],
+    [[{ ...e }, { name: "f", image: "i", targetContainerName: "no" }], 'targetContainerName: Not found: "no"'],
+  ];
+  for (const [list, message] of refusals)
+    expect(await ephemeral(list)).toMatchObject({ code: 422, body: { message: expect.stringContaining(message) } });
+  const created = { metadata: { name: "q" }, spec: { containers, ephemeralContainers: [{ name: "e", image: "i" }] } };
+  const message = expect.stringContaining("spec.ephemeralContainers: Forbidden: cannot be set on create");
+  expect(await ask("POST", pods, created)).toMatchObject({ code: 422, body: { message } });
   const resources = { requests: { cpu: "1" } };
   const wanted = { ...pod.spec, containers: [{ name: "c", image: "j", resources }] };
   const resized = await ask("PUT", `${pods}/p/resize`, {

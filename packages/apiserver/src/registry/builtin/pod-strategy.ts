@@ -16,6 +16,7 @@ import {
   valueAt,
   textOf,
 } from "../json-fields.ts";
+import { ephemeralContainerErrors } from "./ephemeral-container-validation.ts";
 import type { KindStrategy } from "./kind-strategy.ts";
 import { dropAnnotations, seccompErrors, setAppArmorProfiles } from "./pod-annotations.ts";
 import { setPodDefaults } from "./pod-defaults.ts";
@@ -155,8 +156,10 @@ function validate(
   if (context.subresource === "status") return [];
   const spec = objectAt(pod, "spec");
   const errors = [...seccompErrors(pod), ...podSpecErrors(spec, "spec")];
-  if (old === undefined || context.subresource === "binding") return errors;
+  if (old === undefined) return [...errors, ...ephemeralContainerErrors(spec, undefined)];
+  if (context.subresource === "binding") return errors;
   const oldSpec = objectAt(old, "spec");
+  if (context.subresource === "ephemeralcontainers") errors.push(...ephemeralContainerErrors(spec, oldSpec));
   const deadline = numberAt(spec, "activeDeadlineSeconds") ?? 0;
   if (deadline < 0) return [...errors, invalidValue("spec.activeDeadlineSeconds", deadline, deadlineRange)];
   if (!sameJson(withOldMutableFields(spec, oldSpec, context.subresource), oldSpec))

@@ -42,6 +42,20 @@ const orders: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
+ * Packages whose files beside the folders are a foundation and the assembly at once: only their folders have
+ * an order. The `index.ts` of a folder lists what an entry exports, and may import every folder.
+ */
+const orderedFolders: Readonly<Record<string, readonly string[]>> = {
+  "packages/client": ["node", "raw", "simulated", "transports"],
+  "packages/host": ["certificates", "simulated", "system"],
+  "packages/setpoint": [
+    ...["client", "hook", "install", "kinds", "pods", "rights", "sources", "testing", "webhooks"],
+    ...["engine", "process", "declared"],
+  ],
+  "packages/testing": ["data-service", "faults", "operands", "etcd", "oracles", "explore", "laws"],
+};
+
+/**
  * Files beside the folders that every folder may import; the other files beside the folders assemble the
  * package.
  */
@@ -49,7 +63,21 @@ const foundations: ReadonlySet<string> = new Set(["errors.ts"]);
 
 /** One line for each import of a later folder, and for each folder that the order lacks. */
 export function folderOrderProblems(files: readonly SourceFile[]): readonly string[] {
-  return Object.entries(orders).flatMap(([folder, order]) => orderProblems(files, folder, order));
+  return [
+    ...Object.entries(orders).flatMap(([folder, order]) => orderProblems(files, folder, order)),
+    ...Object.entries(orderedFolders).flatMap(([folder, order]) =>
+      orderProblems(foldersOnly(files, folder), folder, order),
+    ),
+  ];
+}
+
+/** The files in folders that are no entry, and of their imports those that are in folders too. */
+export function foldersOnly(files: readonly SourceFile[], folder: string): readonly SourceFile[] {
+  const base = `${folder}/src/`;
+  const isInside = (path: string): boolean => path.startsWith(base) && path.slice(base.length).includes("/");
+  return files
+    .filter(({ path }) => isInside(path) && !path.endsWith("/index.ts"))
+    .map((file) => ({ ...file, imports: file.imports.filter(isInside) }));
 }
 
 /** The same for one package and its order. */

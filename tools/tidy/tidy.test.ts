@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { commentWidthProblems } from "./comment-width.ts";
 import { documentedExportProblems } from "./documented-exports.ts";
 import { engineSizeProblems } from "./engine-size.ts";
-import { orderProblems } from "./folder-order.ts";
+import { foldersOnly, orderProblems } from "./folder-order.ts";
 import { mutualFolderProblems } from "./mutual-folders.ts";
 import { operatorRoomProblems } from "./operator-rooms.ts";
 import { importCycleProblems } from "./import-cycles.ts";
+import { longSentences, longSubjects } from "./plain-sentences.ts";
 import { plainWordProblems } from "./plain-words.ts";
 import { functionLengthProblems } from "./readable-functions.ts";
 import type { SourceFile } from "./source-files.ts";
@@ -22,6 +23,26 @@ test("an import of a later folder is a problem, an import of an earlier one is n
     "packages/p/src/read/read.ts: imports packages/p/src/write/write.ts, which is in a later folder (tools/tidy/folder-order.ts)",
     "packages/p/src/odd/odd.ts: its folder is not in the order of packages/p (tools/tidy/folder-order.ts)",
   ]);
+});
+
+test("where only folders have an order, the files beside them and entries may import and be imported", () => {
+  const later = "packages/p/src/b/b.ts";
+  const files = [
+    file("packages/p/src/a/a.ts", "", ["packages/p/src/root.ts", later]),
+    file("packages/p/src/a/index.ts", "", [later]),
+    file("packages/p/src/root.ts", "", [later]),
+  ];
+  expect(orderProblems(foldersOnly(files, "packages/p"), "packages/p", ["a", "b"])).toEqual([
+    `packages/p/src/a/a.ts: imports ${later}, which is in a later folder (tools/tidy/folder-order.ts)`,
+  ]);
+});
+
+test("long sentences of pages and long subjects of commits are reported; code and tables are not", () => {
+  const long = "word ".repeat(26).trim();
+  const text = `Short.\n\n${long}\nand more. A short one.\n\n| ${long} |\n\n\`\`\`\n${long}\n\`\`\``;
+  expect(longSentences({ path: "a.md", text })).toEqual(["a.md:3: a sentence has 28 words, at most 25"]);
+  expect(longSentences({ path: "a.ts", text })).toEqual([]);
+  expect(longSubjects(["a: short", "b".repeat(61)])).toHaveLength(1);
 });
 
 test.each([

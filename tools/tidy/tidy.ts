@@ -9,6 +9,7 @@ import { inheritingTableProblems } from "./inheriting-tables.ts";
 import { mutualFolderProblems } from "./mutual-folders.ts";
 import { operatorRoomProblems } from "./operator-rooms.ts";
 import { packageLevelProblems } from "./package-levels.ts";
+import { longSentences, longSubjects, newestSubjects } from "./plain-sentences.ts";
 import { plainWordProblems } from "./plain-words.ts";
 import { functionLengthProblems } from "./readable-functions.ts";
 import { readSourceFiles, readTextFiles, trackedFiles } from "./source-files.ts";
@@ -33,6 +34,10 @@ const problems = [
   ...engineSizeProblems(sources),
 ];
 
+const reports = [...texts.flatMap(longSentences), ...longSubjects(newestSubjects(20))];
+
+// `--reports` prints what is reported and not refused.
+if (process.argv.includes("--reports")) for (const report of reports) console.log(report);
 for (const problem of problems) console.error(problem);
-console.log(`tidy: ${paths.length} files, ${problems.length} problems`);
+console.log(`tidy: ${paths.length} files, ${problems.length} problems, ${reports.length} long sentences and subjects`);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -90,7 +90,7 @@ describe("what people do by hand", () => {
       const { world } = stage;
       await world.apply(cluster("orders", claims));
       // The operator dies between the first claim and its pod.
-      world.crashOperatorAt(world.operatorWrites + 4, "after");
+      world.crashOperatorAt(world.operatorWrites + 5, "after");
       await world.until("a claim is there", async () => (await world.list(PersistentVolumeClaim)).length > 0);
       expect(await world.list(Pod)).toEqual([]);
       const [claim] = await world.list(PersistentVolumeClaim);

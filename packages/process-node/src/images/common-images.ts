@@ -73,6 +73,49 @@ function postgres(suite: string, major: string): ImageSource {
   };
 }
 
+const modules = ["mpm_event", "authz_core", "dir", "mime"];
+
+/** Debian's configuration is for one server of a host. Apache does not serve as root. */
+const httpdConfiguration = [
+  ...modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`),
+  ...["ServerRoot /tmp", "ServerName localhost", "PidFile /tmp/httpd.pid", "Listen 80", "User #33", "Group #33"],
+  ...["ErrorLog /dev/stderr", "TypesConfig /etc/mime.types", "DirectoryIndex index.html"],
+  ...['LogFormat "%h %l %u %t \\"%r\\" %>s %b" common', "CustomLog /dev/stdout common"],
+  ...["DocumentRoot $pages", "<Directory />", "Require all granted", "</Directory>"],
+];
+
+/** Serves the volume that is where upstream's image has its pages, else one page. */
+const httpd: ImageSource = {
+  closure: { suite: "bookworm", packages: ["apache2-bin", "media-types", "dash", "coreutils"] },
+  env: path,
+  command: [
+    "sh",
+    "-c",
+    `pages=/usr/local/apache2/htdocs
+[ -e $pages ] || { pages=/tmp/htdocs; mkdir -p $pages; echo '<h1>It works!</h1>' >$pages/index.html; }
+echo www-data:x:33:33::/:/bin/sh >>/etc/passwd; echo www-data:x:33: >>/etc/group
+cat >/tmp/httpd.conf <<END
+${httpdConfiguration.join("\n")}
+END
+exec apache2 -D FOREGROUND -f /tmp/httpd.conf`,
+  ],
+};
+
+const memcached: ImageSource = {
+  closure: { suite: "bookworm", packages: ["memcached", "dash", "coreutils"] },
+  env: path,
+  entrypoint: ["sh", "-c", 'case "$1" in -*) set -- memcached "$@";; esac; exec "$@"', "sh"],
+  command: ["memcached"],
+  user: "65534:65534",
+};
+
+const python: ImageSource = {
+  closure: { suite: "bookworm", packages: ["python3", "python3-venv", "dash", "coreutils"] },
+  links: { "/usr/local/bin/python": "/usr/bin/python3" },
+  env: path,
+  command: ["python3"],
+};
+
 function tagged(source: ImageSource, tags: string): Readonly<Record<string, ImageSource>> {
   return Object.fromEntries(`latest ${tags}`.split(" ").map((tag) => [tag, source]));
 }
@@ -93,5 +136,8 @@ export const commonImages: readonly CatalogueEntry[] = [
       ...Object.fromEntries(["17", "17-trixie", "latest"].map((tag) => [tag, postgres("trixie", "17")])),
     },
   },
+  { repositories: ["docker.io/library/httpd"], tags: tagged(httpd, "alpine 2 2.4 2.4-alpine") },
+  { repositories: ["docker.io/library/memcached"], tags: tagged(memcached, "alpine 1 1.6 1.6-alpine") },
+  { repositories: ["docker.io/library/python"], tags: tagged(python, "slim 3 3-slim 3.11 3.11-slim") },
   { repositories: ["registry.k8s.io/pause"], tags: tagged(pause, "3.8 3.9 3.10 3.10.1") },
 ];

@@ -46,7 +46,8 @@ export async function startSimulatedApiServer(
     host,
     storage,
     builtin: withCrdStrategy(builtinResources()),
-    admission: defaultAdmission(),
+    // A world has volumes of every size, and no StorageClasses.
+    admission: defaultAdmission({ claimResize: false }),
   });
   const authorizer = new RbacAuthorizer({ reader: server.reader, storage });
   server.setAuthorizer(authorizer);

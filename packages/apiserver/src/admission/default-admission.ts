@@ -9,6 +9,7 @@ import { resourceQuota } from "./resource-quota.ts";
 import { runtimeClassAdmission } from "./runtime-class-admission.ts";
 import { serviceAccountAdmission } from "./service-account-admission.ts";
 import { serviceIpAllocator } from "./service-ip-allocator.ts";
+import { claimResizeAdmission } from "./claim-resize-admission.ts";
 import { defaultStorageClass, storageObjectInUseProtection, taintNodesByCondition } from "./storage-admission.ts";
 
 /** Settings of the admission plugins that every cluster runs. */
@@ -22,6 +23,11 @@ export interface DefaultAdmissionOptions {
    * way to run pods without controllers.
    */
   readonly serviceAccounts?: boolean;
+  /**
+   * Whether a claim needs a StorageClass that lets volumes grow before it may ask for more; default true. Off
+   * where volumes have no classes.
+   */
+  readonly claimResize?: boolean;
   /** Users, namespaces and runtime classes that are exempt from Pod Security; default none. */
   readonly podSecurityExemptions?: PodSecurityExemptions;
 }
@@ -41,6 +47,7 @@ export function defaultAdmission(options: DefaultAdmissionOptions = {}): readonl
     runtimeClassAdmission,
     defaultStorageClass,
     storageObjectInUseProtection,
+    ...(options.claimResize === false ? [] : [claimResizeAdmission]),
     serviceIpAllocator(options.serviceCidr, options.dnsAddress === undefined ? [] : [options.dnsAddress]),
     // Last: only what all others let pass is charged.
     resourceQuota(),

@@ -24,6 +24,7 @@ export function horizontalPodAutoscalers(): ControllerDefinition {
   const memory = new ScalingMemory();
   return controller(HorizontalPodAutoscaler, {
     name: "horizontalpodautoscaler",
+    eventSource: "horizontal-pod-autoscaler",
     // It has no generation.
     predicate: (old, next) => !deepEqual(old.spec, next.spec),
     // Read from time to time: what pods use changes without an event.

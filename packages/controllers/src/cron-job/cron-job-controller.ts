@@ -21,6 +21,7 @@ const retryMs = 5_000;
 /** Makes a Job at each time of a schedule. */
 export const cronJobs: ControllerDefinition = controller(CronJob, {
   name: "cronjob",
+  eventSource: "cronjob-controller",
   owns: [Job],
   async reconcile(cronJob, context) {
     const schedule = scheduleOf(cronJob, context);

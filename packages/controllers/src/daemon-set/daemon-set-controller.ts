@@ -36,6 +36,7 @@ export function daemonSets(): ControllerDefinition {
   const failures = new FailedPodBackOff();
   return controller(DaemonSet, {
     name: "daemonset",
+    eventSource: "daemonset-controller",
     predicate: changesMoreThanConditions,
     owns: [Pod, ControllerRevision],
     watches: [

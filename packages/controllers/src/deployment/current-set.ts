@@ -1,5 +1,5 @@
 /** The ReplicaSet that runs a Deployment's template, and the revisions by which rollouts are undone. */
-import { ReplicaSet, type Deployment } from "@setpoint/api";
+import { Deployment, ReplicaSet } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
 import type { ReconcileContext } from "@setpoint/runtime";
 import { hasTemplate, templateHash, templateHashLabel } from "./pod-template.ts";
@@ -76,7 +76,10 @@ function nextRevision(sets: readonly ReplicaSet[]): bigint {
   return sets.map(revisionOf).reduce((newest, each) => (each > newest ? each : newest), 0n) + 1n;
 }
 
-/** `kubectl rollout history` and `undo` read the revision of the Deployment itself. */
+/**
+ * `kubectl rollout history` and `undo` read the revision of the Deployment itself. It is written beside the
+ * status, because a changed annotation is a new generation of a Deployment.
+ */
 export async function showRevision(
   deployment: Stored<Deployment>,
   current: ReplicaSet,
@@ -84,7 +87,10 @@ export async function showRevision(
 ): Promise<void> {
   const revision = current.metadata.annotations?.[revisionAnnotation];
   if (revision === undefined || deployment.metadata.annotations?.[revisionAnnotation] === revision) return;
-  await context.patch(deployment, { metadata: { annotations: { [revisionAnnotation]: revision } } });
+  const { name, namespace = "", uid } = deployment.metadata;
+  const shown = { metadata: { uid, annotations: { [revisionAnnotation]: revision } } };
+  const options = { subresource: "status", signal: context.signal } as const;
+  await context.client.patch(Deployment, { name, namespace }, shown, options);
 }
 
 /** An empty set of the Deployment's template. */

@@ -38,6 +38,7 @@ import { boundsOf, planRecreate, planRollingUpdate, type Bounds, type Sizes } fr
 /** Rolls a Deployment's template out over ReplicaSets. */
 export const deployments: ControllerDefinition = controller(Deployment, {
   name: "deployment",
+  eventSource: "deployment-controller",
   predicate: changesMoreThanConditions,
 
   owns: [ReplicaSet],
@@ -211,9 +212,10 @@ async function reportStatus(
     ...(progressing === undefined ? [] : [progressing]),
     ...(failure === undefined ? [] : [timedCondition(deployment, failure, now)]),
   ];
-  const { collisionCount = 0 } = deployment.status ?? {};
+  const { collisionCount } = deployment.status ?? {};
+  const collisions = collisionCount === undefined ? {} : { collisionCount };
   const observedGeneration = deployment.metadata.generation ?? 0;
-  await context.status({ ...counts, collisionCount, observedGeneration, conditions });
+  await context.status({ ...counts, ...collisions, observedGeneration, conditions });
   const timeoutMs = untilTimeoutMs(deployment, progressing, now);
   if (timeoutMs !== undefined) return requeueAfter(timeoutMs, "the rollout's deadline");
 }

@@ -33,6 +33,7 @@ import { expectedPods, type ExpectedPods } from "./expected-pods.ts";
  */
 export const podDisruptionBudgets: ControllerDefinition = controller(PodDisruptionBudget, {
   name: "disruption",
+  eventSource: "controllermanager",
   // An eviction changes the status.
   predicate: () => true,
   watches: [

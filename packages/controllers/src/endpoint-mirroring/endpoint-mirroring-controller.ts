@@ -8,6 +8,7 @@ import { isMirrored, mirroredSlices } from "./mirrored-slices.ts";
  */
 export const endpointMirroring: ControllerDefinition = controller(Endpoints, {
   name: "endpointslicemirroring",
+  eventSource: "endpoint-slice-mirroring-controller",
   owns: [EndpointSlice],
   // Endpoints have no spec: all of them is what is mirrored.
   predicate: () => true,

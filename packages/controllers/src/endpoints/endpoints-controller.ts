@@ -18,6 +18,7 @@ const self = "endpointslice-controller.k8s.io";
  */
 export const endpoints: ControllerDefinition = controller(Service, {
   name: "endpoints",
+  eventSource: "endpoint-slice-controller",
   owns: [EndpointSlice],
   watches: [
     { of: Pod, wakes: servicesOf, predicate: changesPublished },

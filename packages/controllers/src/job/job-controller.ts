@@ -26,6 +26,7 @@ const deletion = "the Job is deleted when its time after the end is over";
 /** Runs pods until enough of them have succeeded, or too many have failed. */
 export const jobs: ControllerDefinition = controller(Job, {
   name: "job",
+  eventSource: "job-controller",
   owns: [Pod],
   watches: [watchingOrphans(Pod, Job)],
   reconcileDeleting: true,

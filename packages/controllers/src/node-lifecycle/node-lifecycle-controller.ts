@@ -21,6 +21,7 @@ const unreadyLookMs = 5_000;
  */
 export const nodeLifecycle: ControllerDefinition = controller(Node, {
   name: "nodelifecycle",
+  eventSource: "node-controller",
   // Readiness is status.
   predicate: () => true,
   watches: [

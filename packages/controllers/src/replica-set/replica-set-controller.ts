@@ -10,6 +10,7 @@ import { changesMoreThanConditions } from "../status-corrected.ts";
  */
 export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
   name: "replicaset",
+  eventSource: "replicaset-controller",
   predicate: changesMoreThanConditions,
   owns: [Pod],
   watches: [watchingOrphans(Pod, ReplicaSet)],

@@ -8,6 +8,7 @@ import { changesMoreThanConditions } from "../status-corrected.ts";
 /** As a ReplicaSet, with a plain map of labels as its selector. */
 export const replicationControllers: ControllerDefinition = controller(ReplicationController, {
   name: "replicationcontroller",
+  eventSource: "replication-controller",
   predicate: changesMoreThanConditions,
   owns: [Pod],
   watches: [watchingOrphans(Pod, ReplicationController, selectorOf)],

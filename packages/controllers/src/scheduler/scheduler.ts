@@ -53,6 +53,7 @@ export function scheduler({ events = true, claims = true }: SchedulerOptions = {
   const volumes = [watching(PersistentVolume, () => []), watching(StorageClass, () => []), claimWakes];
   return controller(Pod, {
     name: "scheduler",
+    eventSource: "default-scheduler",
     watches: [nodeWakes, podWakes, watching(Namespace, () => []), ...(claims ? volumes : [])],
     async reconcile(pod, context) {
       if (isPending(pod)) return place(pod, scheduling, context);

@@ -27,6 +27,7 @@ const retryMs = 5_000;
 /** Pods with an identity: a name, claims and an order that survive the pod. */
 export const statefulSets: ControllerDefinition = controller(StatefulSet, {
   name: "statefulset",
+  eventSource: "statefulset-controller",
   predicate: changesMoreThanConditions,
   owns: [Pod, ControllerRevision],
   watches: [
@@ -109,10 +110,10 @@ function perform(step: StatefulStep, seen: Seen, history: TemplateHistory, conte
 function refused(step: StatefulStep, { set }: Seen, error: Error, context: ReconcileContext): string {
   const [verb, pod] =
     step.kind === "delete"
-      ? ["delete", step.pod.pod.metadata.name]
-      : ["create", `${set.metadata.name}-${step.ordinal}`];
+      ? ["Delete", step.pod.pod.metadata.name]
+      : ["Create", `${set.metadata.name}-${step.ordinal}`];
   const message = `${verb} Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${error.message}`;
-  context.event("Warning", verb === "create" ? "FailedCreate" : "FailedDelete", message);
+  context.event("Warning", verb === "Create" ? "FailedCreate" : "FailedDelete", message);
   return message;
 }
 
@@ -130,7 +131,7 @@ async function create(
   context.event(
     "Normal",
     "SuccessfulCreate",
-    `create Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} successful`,
+    `Create Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} successful`,
   );
 }
 
@@ -149,7 +150,7 @@ async function createClaim(
   const result = await outcome(context.create(claim, { owner: false }));
   if (result.kind === "refused" && isAlreadyExists(result.error)) return;
   if (result.kind !== "done") throw result.error;
-  const what = `create Claim ${name} Pod ${set.metadata.name}-${ordinal} in StatefulSet ${set.metadata.name} success`;
+  const what = `Create Claim ${name} Pod ${set.metadata.name}-${ordinal} in StatefulSet ${set.metadata.name} success`;
   context.event("Normal", "SuccessfulCreate", what);
 }
 
@@ -160,7 +161,7 @@ async function remove(
 ): Promise<void> {
   await context.delete(pod);
   const { name } = pod.metadata;
-  const deleted = `delete Pod ${name} in StatefulSet ${set.metadata.name} successful`;
+  const deleted = `Delete Pod ${name} in StatefulSet ${set.metadata.name} successful`;
   if (why !== "finished") context.event("Normal", "SuccessfulDelete", deleted);
   else
     context.event(

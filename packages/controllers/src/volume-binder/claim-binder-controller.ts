@@ -19,6 +19,7 @@ const completed = { "pv.kubernetes.io/bind-completed": "yes" };
  */
 export const claimBinder: ControllerDefinition = controller(PersistentVolumeClaim, {
   name: "persistentvolume-binder",
+  eventSource: "persistentvolume-controller",
   predicate: () => true,
   // Two claims of one pass must not take the same volume.
   concurrency: 1,

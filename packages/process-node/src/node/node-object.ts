@@ -83,13 +83,10 @@ export function nodeStatus(
 }
 
 function nodeConditions(health: NodeHealth, before: readonly NodeCondition[], now: string): NodeCondition[] {
-  const pressures = [
-    ["MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
-    ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
-  ] as const;
   const wanted = [
-    ...pressures.map(([type, reason, message]) => ({ type, status: "False", reason, message })),
+    withoutPressure("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     diskCondition(health.hasDiskPressure === true),
+    withoutPressure("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
     {
       type: "Ready",
       status: health.ready ? "True" : "False",
@@ -103,15 +100,16 @@ function nodeConditions(health: NodeHealth, before: readonly NodeCondition[], no
   });
 }
 
-function diskCondition(hasPressure: boolean): Pick<NodeCondition, "type" | "status" | "reason" | "message"> {
+type WantedCondition = Pick<NodeCondition, "type" | "status" | "reason" | "message">;
+
+function withoutPressure(type: string, reason: string, message: string): WantedCondition {
+  return { type, status: "False", reason, message };
+}
+
+function diskCondition(hasPressure: boolean): WantedCondition {
   return hasPressure
     ? { type: "DiskPressure", status: "True", reason: "KubeletHasDiskPressure", message: "kubelet has disk pressure" }
-    : {
-        type: "DiskPressure",
-        status: "False",
-        reason: "KubeletHasNoDiskPressure",
-        message: "kubelet has no disk pressure",
-      };
+    : withoutPressure("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure");
 }
 
 export const leaseDurationSeconds = 40;

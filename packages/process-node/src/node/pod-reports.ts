@@ -22,9 +22,15 @@ export function createPodReports(client: Client, events: NodeEvents): PodReports
       await ignoreGone(client.delete(Pod, { namespace, name }, { preconditions: { uid }, gracePeriodSeconds: 0 }));
     },
     event(pod, type, reason, message, container) {
-      events.record(pod, type, reason, message, container === undefined ? undefined : `spec.containers{${container}}`);
+      events.record(pod, type, reason, message, container === undefined ? undefined : fieldPathOf(pod, container));
     },
   };
+}
+
+function fieldPathOf({ spec }: Pod, container: string): string {
+  const lists = ["initContainers", "ephemeralContainers"] as const;
+  const list = lists.find((each) => spec[each]?.some(({ name }) => name === container) === true) ?? "containers";
+  return `spec.${list}{${container}}`;
 }
 
 /** Not found: the pod was deleted. Conflict: another pod has its name. */

@@ -36,7 +36,7 @@ export class ImagePuller {
       if (!isPresent) this.#parts.event("Normal", "Pulling", `Pulling image "${image}"`, container.name);
       const pulled = await this.#parts.pullImage(image, { isFresh: policy === "Always", signal });
       const message = isPresent
-        ? `Container image "${image}" already present on machine`
+        ? `Container image "${image}" already present on machine and can be accessed by the pod`
         : pulledMessage(image, this.#afterMs(0) - startedMs, pulled.bytes);
       this.#parts.event("Normal", "Pulled", message, container.name);
       this.#delayMs = 0;

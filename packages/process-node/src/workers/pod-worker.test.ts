@@ -13,7 +13,9 @@ test("a pod is Pending until its containers have started, then Running and Ready
   expect(world.status).toMatchObject({ phase: "Running", podIP: "127.64.0.2", hostIP: "127.64.0.1" });
   expect(world.condition("Ready")).toBe("True");
   expect(world.container("main")).toMatchObject({ ready: true, started: true, restartCount: 0 });
-  expect(world.events).toContain('main Pulled: Container image "img:1" already present on machine');
+  expect(world.events).toContain(
+    'main Pulled: Container image "img:1" already present on machine and can be accessed by the pod',
+  );
 });
 
 test("a container that keeps ending starts again after 0, 10, 20, 40 … seconds, at most five minutes", async () => {

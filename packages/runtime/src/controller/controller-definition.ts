@@ -26,6 +26,8 @@ export type ReconcileFunction = (
 export interface ControllerDefinition {
   /** The name in metrics, logs, events and leases; default: the kind in lower case. */
   readonly name: string;
+  /** The name in events, where it is another one. */
+  readonly eventSource?: string;
   readonly kind: KindRef;
   readonly select: Selection;
   readonly owns: readonly KindRef[];

@@ -32,6 +32,8 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly watches?: readonly (KindRef | WatchDefinition)[];
   /** How many keys are reconciled at the same time; default 4. */
   readonly concurrency?: number;
+  /** The name in events; default: the controller's name. */
+  readonly eventSource?: string;
   /** Default: the controller's name. */
   readonly fieldManager?: string;
   /** Default: `<group>/<name>`. */

@@ -86,6 +86,7 @@ function common<T extends KubeObject>(
     finalizer: options.finalizer ?? `${kind.group === "" ? "setpoint.dev" : kind.group}/${name}`,
     hasCleanup: options.cleanup !== undefined || options.releaseData !== undefined,
     keepsLedger: options.ledger ?? options.fields !== undefined,
+    ...(options.eventSource === undefined ? {} : { eventSource: options.eventSource }),
     ...(options.health === undefined ? {} : { health: options.health }),
     reconcileDeleting: options.reconcileDeleting ?? false,
     ...pacing(options),

@@ -8,6 +8,7 @@ import { Effects } from "../writes/effects.ts";
 import { LedgerKeeper } from "../writes/ledger-keeper.ts";
 import type { Parent } from "../writes/place-child.ts";
 import { Procedure } from "../writes/procedure.ts";
+import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import type { Effect, ReconcileContext, StepOptions } from "../controller/reconcile-context.ts";
 import { sleepUntil } from "../controller/sleep-until.ts";
 import { awaitChange, requeueAfter, type Result } from "../controller/result.ts";
@@ -22,6 +23,11 @@ import type { WorkQueue } from "../queue/work-queue.ts";
 import { ContextCalls } from "./context-calls.ts";
 import type { KeyState } from "./key-state.ts";
 import { RunReport } from "./run-report.ts";
+
+/** The name of the controller in events. */
+function eventSourceOf({ name, eventSource }: Pick<ControllerDefinition, "name" | "eventSource">): string {
+  return eventSource ?? name;
+}
 
 /** What a run is given by its controller. */
 export interface RunPorts extends WritePorts {
@@ -70,7 +76,7 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     },
   });
   const event: ReconcileContext["event"] = (type, reason, message, about = object) =>
-    ports.events.record(about, definition.name, { type, reason, message });
+    ports.events.record(about, eventSourceOf(definition), { type, reason, message });
 
   const calls = new ContextCalls({ clock: host.clock, signal, failedLate: ports.failedLate });
   const context = calls.follow({
@@ -162,7 +168,7 @@ function statusWriter(
         if (isOutcomeUnknown(error)) writes.unknown(kind, object);
         // The status goes on to say what it said before: an event is all that the user sees.
         if (isForbidden(error))
-          ports.events.record(object, definition.name, {
+          ports.events.record(object, eventSourceOf(definition), {
             type: "Warning",
             reason: "Forbidden",
             message: error.message,

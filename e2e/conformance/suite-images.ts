@@ -16,7 +16,21 @@ const closure = (...packages: readonly string[]): DebianClosure => ({ suite: "bo
 const path = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
 
 /** Programs that busybox has and Debian's coreutils have not. */
-const applets = ["wget", "nslookup", "nc", "httpd", "ping", "ip", "vi", "telnet", "hostname", "ps", "top", "netstat", "hexdump"];
+const applets = [
+  "wget",
+  "nslookup",
+  "nc",
+  "httpd",
+  "ping",
+  "ip",
+  "vi",
+  "telnet",
+  "hostname",
+  "ps",
+  "top",
+  "netstat",
+  "hexdump",
+];
 const shell: ImageSource = {
   closure: closure("busybox-static", "bash", "coreutils", "grep", "sed", "util-linux"),
   // The suite's scripts need a shell with `[[`, as busybox is, and dash is not.

@@ -86,8 +86,9 @@ function lineOf(kind: string, object: KubeObject): string {
   return `${kind} ${name} ${JSON.stringify(plain(seen))}`;
 }
 
-function withoutHead({ metadata: _, apiVersion: __, kind: ___, ...rest }: KubeObject): object {
-  return rest;
+function withoutHead(object: KubeObject): object {
+  const head = new Set(["metadata", "apiVersion", "kind"]);
+  return Object.fromEntries(Object.entries(object).filter(([field]) => !head.has(field)));
 }
 
 /** Names that a controller makes end in a hash or by chance; an ordinal stays. */
@@ -105,7 +106,7 @@ function plain(value: unknown, key = ""): unknown {
     const items = value.map((each) => plain(each)).filter((each) => each !== undefined);
     return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
-  if (typeof value === "string") return /Revision$/u.test(key) ? "*" : value;
+  if (typeof value === "string") return key.endsWith("Revision") ? "*" : value;
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value)
     .filter(([name, each]) => each !== undefined && !leftOut.test(name))

@@ -55,7 +55,8 @@ function statusOf(pod: Stored<Pod>, now: string): object {
   const phase = deed === "serve" ? "Running" : hasFailed ? "Failed" : "Succeeded";
   const isReady = phase === "Running";
   const ended = { exitCode: hasFailed ? 1 : 0, startedAt: now, finishedAt: now };
-  const [{ name = "", image = "" } = {}] = pod.spec?.containers ?? [];
+  const [first] = pod.spec?.containers ?? [];
+  const { name, image } = { name: "", image: "", ...first };
   const container = { name, image, imageID: "", restartCount: 0, ready: isReady };
   const podIP = addressOf(pod.metadata.uid);
   return {

@@ -31,7 +31,8 @@ export interface InstanceSketch {
   readonly ready?: boolean;
   readonly label?: string;
   readonly template?: string;
-  readonly claim?: string | "none";
+  /** The size of its volume, or `none`. */
+  readonly claim?: string;
 }
 
 const reportBase = {

@@ -23,7 +23,7 @@ export interface ContainerContext {
   readonly attempt: number;
   readonly podIP: string;
   readonly volumes: ReadonlyMap<string, PreparedVolume>;
-  processId(container: string): number | undefined;
+  readonly processId: (container: string) => number | undefined;
 }
 
 export async function describeContainer(parts: PodParts, context: ContainerContext): Promise<ContainerSpec> {

@@ -17,7 +17,7 @@ export interface ContainerPod {
   volumes(): ReadonlyMap<string, PreparedVolume>;
   networkReady(): Promise<void> | undefined;
   /** Of a container that runs, as the host sees it. */
-  processId(container: string): number | undefined;
+  readonly processId: (container: string) => number | undefined;
   changed(): void;
 }
 

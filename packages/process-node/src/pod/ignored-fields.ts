@@ -47,11 +47,6 @@ const containerFields: readonly Refusal<Container>[] = [
     isAsked: ({ volumeMounts = [] }) =>
       volumeMounts.some(({ recursiveReadOnly = "Disabled" }) => recursiveReadOnly !== "Disabled"),
   },
-  {
-    field: "lifecycle.stopSignal",
-    reason: "containers stop by the signal of their image",
-    isAsked: ({ lifecycle }) => lifecycle?.stopSignal !== undefined,
-  },
 ];
 
 function isSet(options: object | undefined): boolean {

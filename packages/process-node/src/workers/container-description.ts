@@ -38,7 +38,7 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
   });
   const target = targetProcess(context);
   const workingDirectory = container.workingDir ?? image.config.workingDirectory;
-  const stopSignal = parseSignal(image.config.stopSignal ?? "");
+  const stopSignal = parseSignal(container.lifecycle?.stopSignal ?? image.config.stopSignal ?? "");
   const { user, group, security } = inImage(image.name, () => containerIdentity(pod, container, image));
   return {
     id: `${podIdentity(pod).uid}/${container.name}/${context.attempt}`,

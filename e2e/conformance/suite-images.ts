@@ -84,7 +84,16 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
   // Debian makes this link in a script of the package, and such scripts do not run.
   const links = { "/usr/bin/nc": "/bin/nc.openbsd" };
   const served = [...files, ...certificateFiles(folder)];
-  const testServer = { closure: tools, files: served, links, entrypoint: ["/agnhost"], command: ["pause"], env: path };
+  // A second name, which cases run to see that it replaces the entry point.
+  const named = { ...links, "/agnhost-2": "/agnhost" };
+  const testServer = {
+    closure: tools,
+    files: served,
+    links: named,
+    entrypoint: ["/agnhost"],
+    command: ["pause"],
+    env: path,
+  };
   return {
     [`${testImages}/agnhost:2.63.0`]: testServer,
     // The version that cases of a rolling update start from, or end with.

@@ -84,7 +84,7 @@ test.skipIf(missing !== "")(
       message: expect.stringContaining('load it with "setpoint image load FILE"'),
     });
     expect(await setpoint("image", "load", archive)).toMatch(
-      /^Loaded registry\.example\.com\/tools:1, sha256:[0-9a-f]{64}\n$/,
+      /^Loaded registry\.example\.com\/tools:1, sha256:[0-9a-f]{64}\n/,
     );
     await cluster.pod("web", isReady, 30);
     expect(await cluster.logs("web")).toBe("from the second layer\n65532\n");

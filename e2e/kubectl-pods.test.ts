@@ -64,7 +64,7 @@ test("a Deployment rolls out, and rollout status and describe follow it", async 
   const described = await kubectl.ok("describe deployment web");
   expect(described).toMatch(/Annotations: +deployment.kubernetes.io\/revision: 2/);
   expect(described).toMatch(/Replicas: +2 desired \| 2 updated \| 2 total \| 2 available \| 0 unavailable/);
-  expect(described).toMatch(/ScalingReplicaSet +\d+s +deployment +Scaled up replica set web-\w+ from 0 to /);
+  expect(described).toMatch(/ScalingReplicaSet +\d+s +deployment-controller +Scaled up replica set web-\w+ from 0 to /);
   const pods = await kubectl.ok("get pods -l app=web -o wide");
   expect(pods).toMatch(
     /^NAME +READY +STATUS +RESTARTS +AGE +IP +NODE +NOMINATED NODE +READINESS GATES\nweb-\w+-\w+ +1\/1 +Running +0 +\d+s +10\.[\d.]+ +node-1 +<none> +<none>\n/,

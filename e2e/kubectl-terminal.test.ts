@@ -82,7 +82,7 @@ test("attach shows what a container writes from now on, and gives it input", asy
   const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "reader" }, spec: { containers: [reader] } };
   await kubectl.ok("apply -f -", [], { input: JSON.stringify(pod) });
   await kubectl.ok("wait pod/reader --for=condition=Ready --timeout=30s");
-  await expect.poll(() => kubectl.ok("logs reader")).toBe("before\n");
+  await expect.poll(() => kubectl.ok("logs reader"), { timeout: 10_000 }).toBe("before\n");
   const { code, stdout } = await kubectl.run("attach -i reader", [], { input: "one\ntwo\n", timeoutMs: 4_000 });
   // The input of this container stays open for the next client, so attach goes on.
   expect([code, stdout]).toEqual([128, "got one\ngot two\n"]);

@@ -66,7 +66,11 @@ export class PostgresPlayground implements AsyncDisposable {
       async () => {
         const cluster = await this.get(name);
         const { phase, primary, readyInstances } = cluster.status ?? {};
-        const isSettled = phase === "Running" && readyInstances === cluster.spec.instances && primary !== former;
+        const isSettled =
+          phase === "Running" &&
+          readyInstances === cluster.spec.instances &&
+          primary !== undefined &&
+          primary !== former;
         if (!isSettled) throw new Error(`${name} has not settled: ${JSON.stringify(cluster.status)}`);
         return cluster;
       },
@@ -81,9 +85,20 @@ export class PostgresPlayground implements AsyncDisposable {
     process.kill(pid, "SIGKILL");
   }
 
+  /** The kubelet has started the container of an instance again. */
+  async restarted(instance: string): Promise<void> {
+    const count = `get pod ${instance} -o jsonpath={.status.containerStatuses[0].restartCount}`;
+    await vi.waitFor(
+      async () => {
+        if ((await this.kubectl.ok(count)) === "0") throw new Error(`${instance} has not restarted`);
+      },
+      { timeout: settleMsMax, interval: 200 },
+    );
+  }
+
   /** One statement as the application, by the Service of the primary or of the replicas. */
   sql(name: string, service: "rw" | "ro", statement: string): Promise<string> {
-    const uri = `$(echo "$URI" | sed s/${name}-rw/${name}-${service}/)`;
+    const uri = `\${URI%${name}-rw*}${name}-${service}\${URI#*${name}-rw}`;
     return this.#inWriter(`psql "${uri}&connect_timeout=5" -v ON_ERROR_STOP=1 -Atqc '${statement}'`);
   }
 

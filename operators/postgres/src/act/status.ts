@@ -100,7 +100,8 @@ function memberOf({ cluster }: Seen, instance: SeenInstance): Status["members"][
 
 function phaseOf(seen: Seen, step: PostgresStep): Status["phase"] {
   const { cluster } = seen;
-  const { handover, systemID } = cluster.status ?? {};
+  const { systemID } = cluster.status ?? {};
+  const handover = step.kind === "act" && step.action === "depose" ? step.args.handover : cluster.status?.handover;
   if (cluster.spec.paused) return "Paused";
   if (seen.serviceTaken !== undefined) return "Failed";
   if (handover !== undefined) return handover === "failover" ? "FailingOver" : "SwitchingOver";

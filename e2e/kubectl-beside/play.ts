@@ -75,7 +75,7 @@ interface Shell {
 
 /** What a command starts ends with it: an editor that waits for its user keeps the outputs open. */
 function runShell(command: string, { enter, folder, env }: Shell, signal: AbortSignal): Promise<Ended> {
-  const [program = "", ...args] = [...enter, "bash", "-c", `exec 2>&1\n${command}`];
+  const [program, ...args] = [...enter, "bash", "-c", `exec 2>&1\n${command}`];
   return new Promise((resolve, reject) => {
     // A group of its own, which is ended as a whole.
     const child = spawn(program, args, { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"], detached: true });

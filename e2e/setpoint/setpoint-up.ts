@@ -76,8 +76,15 @@ function start(command: readonly string[], env: Readonly<Record<string, string>>
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  const ended = new Promise<Attempt>((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
+  const ended = new Promise<Attempt>((resolve) =>
+    child.once("close", (code) => resolve({ code, stdout, stderr: withoutSlowLoad(stderr) })),
+  );
   return { child, ended };
+}
+
+/** On a busy machine the command says first that it is still being loaded. */
+function withoutSlowLoad(stderr: string): string {
+  return stderr.replaceAll(/^ {2}loading the program, .*\n/gm, "");
 }
 
 export const setpointUp: typeof attempt & { readonly ready: typeof ready } = Object.assign(attempt, { ready });

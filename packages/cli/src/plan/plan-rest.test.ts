@@ -55,7 +55,10 @@ async function busyPlan(): Promise<{ readonly rest: PlanRest; passes(): Promise<
   const { clock } = simulatedHost(1);
   const rest = new PlanRest(clock, quietMs);
   const runs = (): void => rest.began("probe", "default/one");
-  const passes = (): Promise<void> => clock.run(quietMs).then(() => {});
+  const passes = async (): Promise<void> => {
+    rest.isReached(); // Who waits looks again and again.
+    await clock.run(quietMs);
+  };
   rest.follow({ isQuiet: () => false, busyKeys: () => [{ controller: "probe", key: "default/one" }] });
   await passes();
   return { rest, passes, runs };

@@ -27,17 +27,20 @@ export class PlanRest {
   #changes = 0;
   #open = 0;
   #lastMs: number;
+  #lookedMs: number;
 
   constructor(clock: Clock, quietMs: number) {
     this.#clock = clock;
     this.#quietMs = quietMs;
     this.#lastMs = clock.monotonic();
+    this.#lookedMs = this.#lastMs;
   }
 
   /** Watches the work of a manager that begins now. */
   follow(work: WorkState): void {
     this.#work = work;
     this.#lastMs = this.#clock.monotonic();
+    this.#lookedMs = this.#lastMs;
   }
 
   began(controller: string, key: string): void {
@@ -52,6 +55,7 @@ export class PlanRest {
   }
 
   isReached(): boolean {
+    this.#forgetTimeHeldUp();
     if (this.#work === undefined || this.#open > 0) return false;
     if (this.#clock.monotonic() - this.#lastMs < this.#quietMs) return false;
     if (this.#work.isQuiet()) return true;
@@ -72,6 +76,14 @@ export class PlanRest {
         }
       },
     };
+  }
+
+  /** A process that was held up for longer than the quiet time has seen no quiet: nothing could change. */
+  #forgetTimeHeldUp(): void {
+    const nowMs = this.#clock.monotonic();
+    const sinceLookMs = nowMs - this.#lookedMs;
+    this.#lookedMs = nowMs;
+    if (sinceLookMs > this.#quietMs) this.#lastMs += sinceLookMs;
   }
 
   /** Only of the run before is it certain that it has ended, with its status. */

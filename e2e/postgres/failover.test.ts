@@ -14,6 +14,15 @@ function cluster(name: string, version: string, spec: object = {}): Manifest {
   };
 }
 
+function setParameters(name: string, parameters: Readonly<Record<string, string>>): Promise<string> {
+  const patch = JSON.stringify({ spec: { parameters } });
+  return playground.kubectl.ok(`patch postgrescluster ${name} --type=merge -p`, [patch]);
+}
+
+async function acceptance(name: string): Promise<object | undefined> {
+  return (await playground.get(name)).status?.conditions?.find(({ type }) => type === "Accepted");
+}
+
 let playground: PostgresPlayground;
 beforeAll(async () => {
   playground = await PostgresPlayground.open();
@@ -23,7 +32,7 @@ afterAll(() => playground?.[Symbol.asyncDispose]());
 /** What each instance has, asked on the instance itself. */
 async function contents(name: string): Promise<readonly string[]> {
   const query =
-    "select count(*), sum(n), (select count(*) from pg_settings where name = 'work_mem' and setting = '8192') from ledger";
+    "select count(*), sum(n), (select count(*) from pg_settings where name = 'work_mem' and setting = '8192' or name = 'max_connections' and setting = '120') from ledger";
   const instances = [1, 2, 3].map((number) => `${name}-${number}`);
   return Promise.all(instances.map((instance) => playground.sqlIn(instance, "app", query)));
 }
@@ -48,10 +57,16 @@ test.each(["15", "17"])(
     await playground.kubectl.ok(`annotate postgrescluster ${name} postgres.setpoint.dev/switchover-to=${wanted}`);
     const switched = await playground.settled(name, undefined, third);
     expect(switched.status).toMatchObject({ primary: wanted, lastSwitchover: { from: third, to: wanted } });
+    expect(switched.metadata.annotations).not.toHaveProperty("postgres.setpoint.dev/switchover-to");
 
-    await playground.kubectl.ok(
-      `patch postgrescluster ${name} --type=merge -p {"spec":{"parameters":{"work_mem":"8MB"}}}`,
-    );
+    await setParameters(name, { work_mem: "a lot" });
+    await expect
+      .poll(() => acceptance(name), { timeout: 30_000 })
+      .toMatchObject({ status: "False", message: expect.stringMatching(/^spec\.parameters\[work_mem\]: /) });
+    await setParameters(name, { work_mem: "8MB", max_connections: "120" });
+    await expect.poll(() => acceptance(name), { timeout: 30_000 }).toMatchObject({ status: "True" });
+    // Replicas restart first, then the primary hands over.
+    await playground.settled(name, undefined, wanted);
     expect(await playground.sql(name, "ro", "select pg_is_in_recovery()")).toBe("t\n");
 
     const { count, missing, pause } = await playground.finish(name);
@@ -61,7 +76,7 @@ test.each(["15", "17"])(
     expect(missing).toEqual([]);
     await playground.settled(name);
     await expect.poll(async () => new Set(await contents(name)).size, { timeout: 30_000 }).toBe(1);
-    expect((await contents(name))[0]).toMatch(/\|1\n$/);
+    expect((await contents(name))[0]).toMatch(/\|2\n$/);
     await playground.remove(name);
   },
 );
@@ -95,6 +110,8 @@ test.each([
   [{ instances: 12 }, /spec\.instances: .*less than or equal to 9/],
   [{ version: "9.6" }, /spec\.version: Unsupported value: "9\.6"/],
   [{ storage: { size: "much" } }, /spec\.storage\.size/],
+  [{ database: { owner: "postgres" } }, /spec\.database\.owner: .*reserved names/],
+  [{ database: { name: "pg_app" } }, /spec\.database\.name: .*reserved names/],
   [{ synchronous: { number: 3 } }, /fewer replicas than instances can be synchronous/],
 ])("a spec with %j is refused with the field", async (spec, message) => {
   const answer = await playground.kubectl.run("apply -f -", [], {

@@ -9,11 +9,12 @@ const manifests = new URL("../../operators/postgres/manifests/install.yaml", imp
 const startMsMax = 300_000;
 const settleMsMax = 120_000;
 const removalMsMax = 60_000;
-const writer = "writer";
+/** The pod that writes into a cluster. */
+const writerOf = (cluster: string): string => `writer-of-${cluster}`;
 
 /** What the tests read of a PostgresCluster. */
 export interface ClusterState {
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly spec: { readonly version: string; readonly instances: number };
   readonly status?: {
     readonly phase: string;
@@ -22,6 +23,7 @@ export interface ClusterState {
     readonly readyInstances: number;
     readonly lastFailover?: { readonly from: string; readonly to: string };
     readonly lastSwitchover?: { readonly from: string; readonly to: string };
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[];
   };
 }
 
@@ -99,7 +101,7 @@ export class PostgresPlayground implements AsyncDisposable {
   /** One statement as the application, by the Service of the primary or of the replicas. */
   sql(name: string, service: "rw" | "ro", statement: string): Promise<string> {
     const uri = `\${URI%${name}-rw*}${name}-${service}\${URI#*${name}-rw}`;
-    return this.#inWriter(`psql "${uri}&connect_timeout=5" -v ON_ERROR_STOP=1 -Atqc '${statement}'`);
+    return this.#inWriter(name, `psql "${uri}&connect_timeout=5" -v ON_ERROR_STOP=1 -Atqc '${statement}'`);
   }
 
   /** Statements as the superuser over the socket of one instance. */
@@ -112,23 +114,23 @@ export class PostgresPlayground implements AsyncDisposable {
   async startWriter(name: string, version: string): Promise<void> {
     await this.kubectl.ok("apply -f -", [], { input: JSON.stringify(writerPod(name, version)) });
     await vi.waitFor(async () => {
-      if ((await this.acknowledged()).length === 0) throw new Error("The writer has written nothing");
+      if ((await this.acknowledged(name)).length === 0) throw new Error("The writer has written nothing");
     }, settleMsMax);
   }
 
-  async acknowledged(): Promise<readonly Acknowledgement[]> {
-    return parseLog(await this.kubectl.ok(`logs ${writer}`));
+  async acknowledged(name: string): Promise<readonly Acknowledgement[]> {
+    return parseLog(await this.kubectl.ok(`logs ${writerOf(name)}`));
   }
 
   /** Stops writing; says which acknowledged numbers the database lacks, and the longest pause in seconds. */
   async finish(
     name: string,
   ): Promise<{ readonly count: number; readonly missing: readonly number[]; readonly pause: number }> {
-    await this.#inWriter("touch /tmp/stop");
-    const writes = await this.acknowledged();
+    await this.#inWriter(name, "touch /tmp/stop");
+    const writes = await this.acknowledged(name);
     const rows = await this.sql(name, "rw", "select n from ledger");
     const present = new Set(rows.split("\n").map(Number));
-    await this.kubectl.ok(`delete pod ${writer} --wait=false`);
+    await this.kubectl.ok(`delete pod ${writerOf(name)} --wait=false`);
     return {
       count: writes.length,
       missing: writes.map(({ n }) => n).filter((n) => !present.has(n)),
@@ -142,7 +144,7 @@ export class PostgresPlayground implements AsyncDisposable {
     await vi.waitFor(
       async () => {
         const left = await this.kubectl.ok(
-          "get pods,pvc,secrets,services,pdb -l postgres.setpoint.dev/cluster -o name",
+          `get pods,pvc,secrets,services,pdb -l postgres.setpoint.dev/cluster=${name} -o name`,
         );
         if (left.trim() !== "") throw new Error(`Left of ${name}: ${left}`);
       },
@@ -150,8 +152,8 @@ export class PostgresPlayground implements AsyncDisposable {
     );
   }
 
-  #inWriter(script: string): Promise<string> {
-    return this.kubectl.ok(`exec ${writer} --`, ["sh", "-c", script]);
+  #inWriter(name: string, script: string): Promise<string> {
+    return this.kubectl.ok(`exec ${writerOf(name)} --`, ["sh", "-c", script]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -188,7 +190,7 @@ sleep infinity`;
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: writer },
+    metadata: { name: writerOf(name) },
     spec: { terminationGracePeriodSeconds: 0, securityContext: { runAsUser: 999 }, containers: [container] },
   };
 }

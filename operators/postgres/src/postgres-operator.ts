@@ -23,7 +23,6 @@ const writes = new Map<KindRef, readonly WriteVerb[]>([
   [Service, ["create", "patch"]],
   [PodDisruptionBudget, ["create", "patch"]],
   [PersistentVolumeClaim, ["create", "patch", "delete"]],
-  [PostgresCluster, ["patch"]],
 ]);
 
 /** `gateway` talks to instance managers; `image` is the operator's own, which has the instance manager. */
@@ -53,6 +52,11 @@ export function postgresOperator(
     controllers: [clusters],
     writes,
     relatedImages,
-    permissions: [podFailureRule, { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] }],
+    permissions: [
+      podFailureRule,
+      { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] },
+      // It removes the request for a switchover.
+      { apiGroups: [PostgresCluster.group], resources: [PostgresCluster.plural], verbs: ["patch"] },
+    ],
   });
 }

@@ -2,7 +2,13 @@
  * Performs the steps of the plan. Each is idempotent and decides nothing: the next pass observes what is half
  * done and plans again.
  */
-import { type CertificateKeeper } from "@setpoint/data-service";
+import {
+  budgetRestoration,
+  type CertificateKeeper,
+  memberBudget,
+  memberService,
+  serviceRestoration,
+} from "@setpoint/data-service";
 import { isAlreadyExists, type ReconcileContext, type Result, TemporaryError } from "setpoint";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import type { InstanceGateway } from "../instance/instance-gateway.ts";
@@ -11,7 +17,7 @@ import { instanceClaim, instancePod, managerAddress } from "../kind/instance-pod
 import { labels } from "../kind/labels.ts";
 import { serverName } from "../kind/names.ts";
 import { newLogin } from "../kind/login-secret.ts";
-import { wantedBudget, wantedServices } from "../kind/services.ts";
+import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
 import type { Actions } from "../plan/postgres-step.ts";
 import { wantedDocument, wantedRole } from "../plan/wanted.ts";
 import { instanceNamed, type Seen } from "../seen/seen.ts";
@@ -42,7 +48,15 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
       });
     },
 
-    applyObjects: (_, context, { cluster }) => applyObjects(context, cluster),
+    applyServices: ({ services }, context, { cluster }) => applyServices(services, context, cluster),
+
+    async applyBudget(_, { apply, get, patch }, { cluster }) {
+      const wanted = memberBudget(memberSet(cluster), minAvailable(cluster));
+      const { name = "", namespace } = wanted.metadata;
+      const present = get(PodDisruptionBudget, name, namespace);
+      if (present === undefined) await apply(wanted);
+      else await patch(present, budgetRestoration(present, wanted), { unchanged: true });
+    },
 
     startInstances: ({ instances }, context, seen) => startInstances(instances, context, seen, ports.image),
 
@@ -88,9 +102,20 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
   };
 }
 
-async function applyObjects(context: ReconcileContext, cluster: Seen["cluster"]): Promise<void> {
-  for (const service of wantedServices(cluster)) await context.apply(service);
-  await context.apply(wantedBudget(cluster));
+async function applyServices(
+  names: readonly string[],
+  { apply, get, patch }: ReconcileContext,
+  cluster: Seen["cluster"],
+): Promise<void> {
+  for (const role of serviceRoles) {
+    const wanted = memberService(memberSet(cluster), role);
+    const { name = "", namespace } = wanted.metadata;
+    if (!names.includes(name)) continue;
+    const present = get(Service, name, namespace);
+    if (present === undefined) await apply(wanted);
+    // The list of ports is written as a whole, so nothing may have changed since it was read.
+    else await patch(present, serviceRestoration(present, wanted), { unchanged: true });
+  }
 }
 
 async function startInstances(

@@ -3,8 +3,10 @@ import type { ConditionInit, StepFacts } from "setpoint";
 import { labels } from "../kind/labels.ts";
 import { wantedInstances } from "../kind/names.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
-import { refusalText } from "../plan/plan.ts";
+import { hashOf } from "../instance/document-hash.ts";
+import { refusalText, settingErrorsOf } from "../plan/plan.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";
+import { wantedDocument } from "../plan/wanted.ts";
 import { acceptsWrites, isReady, isStandby, primaryOf, type Seen, type SeenInstance } from "../seen/seen.ts";
 
 type Status = NonNullable<PostgresCluster["status"]>;
@@ -24,6 +26,7 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     observedGeneration: cluster.metadata.generation,
     ...present({ systemID: cluster.status?.systemID ?? serving?.systemId }),
     ...succession(seen, step, facts),
+    ...present({ voters: votersOf(seen) }),
     instances: instances.filter(({ pod }) => pod !== undefined).length,
     readyInstances: instances.filter(isReady).length,
     ...present({ currentVersion: serving?.version ?? cluster.status?.currentVersion }),
@@ -34,6 +37,13 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     ...present({ waitingFor: waitingFor(cluster.status, step, facts) }),
     selector: `${labels.cluster}=${name}`,
   };
+}
+
+/** The primary counts the instances of the document that it follows, which may be one of before. */
+function votersOf(seen: Seen): Status["voters"] {
+  const document = wantedDocument(seen);
+  const isFollowed = primaryOf(seen)?.report?.follows === hashOf(document);
+  return isFollowed ? document.peers.map(({ name }) => name) : seen.cluster.status?.voters;
 }
 
 /** Who the primary is, was and becomes: written before the step that makes it so. */
@@ -133,8 +143,15 @@ export function postgresConditions(seen: Seen, step: PostgresStep): readonly Con
     unready.length === 0
       ? { type: "Degraded", status: "False", reason: "AllInstancesReady", message: "All instances are ready" }
       : { type: "Degraded", status: "True", reason: "InstancesNotReady", message: `${unready.join(", ")} not ready` },
-    seen.refusals.length === 0
-      ? { type: "Accepted", status: "True", reason: "Accepted", message: "The operator accepts all fields" }
-      : { type: "Accepted", status: "False", reason: "FieldsRefused", message: refusalText(seen.refusals) },
+    accepted(seen),
   ];
+}
+
+function accepted({ refusals, instances }: Seen): ConditionInit {
+  const errors = settingErrorsOf(instances);
+  if (refusals.length > 0)
+    return { type: "Accepted", status: "False", reason: "FieldsRefused", message: refusalText(refusals) };
+  return errors.length > 0
+    ? { type: "Accepted", status: "False", reason: "RefusedByPostgreSQL", message: errors.join("; ") }
+    : { type: "Accepted", status: "True", reason: "Accepted", message: "All fields are accepted" };
 }

@@ -61,6 +61,8 @@ export interface InstanceReport {
   readonly isStreaming?: boolean | undefined;
   /** Whether a setting waits for a restart of the server. */
   readonly needsRestart?: boolean | undefined;
+  /** Settings and access rules that the server refuses, with its reason. */
+  readonly settingErrors?: readonly string[] | undefined;
   /** The replicas that receive the log from this primary. */
   readonly followers?: readonly string[] | undefined;
   /** What it does now or cannot do, in one sentence. */

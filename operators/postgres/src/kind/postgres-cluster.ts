@@ -7,6 +7,12 @@ import { labels } from "./labels.ts";
 const stringMap = z.record(z.string(), z.string());
 /** PostgreSQL truncates longer identifiers. */
 const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
+/** Names that PostgreSQL or the operator has. */
+const reservedNames = `["postgres", "streaming_replica", "template0", "template1"]`;
+const notReserved = (fieldName: "name" | "owner"): string => {
+  const value = `self.spec.database.${fieldName}`;
+  return `!has(self.spec.database) || !has(${value}) || !(${value} in ${reservedNames} || ${value}.startsWith("pg_"))`;
+};
 /** Bounds what the rules about the maps may cost. */
 const parametersMax = 100;
 
@@ -129,6 +135,10 @@ const status = z.object({
     .describe("Grows with each change of the primary. An instance follows no older term than it has seen."),
   candidate: z.string().optional().describe("The instance that should take over, when it has received everything."),
   handover: z.enum(["failover", "switchover"]).optional().describe("Why there is no primary at the moment."),
+  voters: z
+    .array(z.string())
+    .optional()
+    .describe("The instances of the last document that the primary followed: their majority confirms it."),
   lastPosition: z.string().optional().describe("The last known position of the primary."),
   lastFailover: z
     .object({
@@ -194,6 +204,22 @@ export const PostgresCluster = defineKind({
       "volumes may grow and never shrink",
       { fieldPath: ".spec.storage.size" },
     ),
+    rule(
+      "has(self.spec.storage.storageClassName) == has(oldSelf.spec.storage.storageClassName) && (!has(self.spec.storage.storageClassName) || self.spec.storage.storageClassName == oldSelf.spec.storage.storageClassName)",
+      "the class of volumes cannot change: they keep theirs",
+      { fieldPath: ".spec.storage.storageClassName" },
+    ),
+    rule(
+      "has(self.spec.database) == has(oldSelf.spec.database) && (!has(self.spec.database) || self.spec.database == oldSelf.spec.database)",
+      "the first start creates this database and its owner; create others with SQL",
+      { fieldPath: ".spec.database" },
+    ),
+    rule(notReserved("name"), "postgres, template0, template1, streaming_replica and pg_… are reserved names", {
+      fieldPath: ".spec.database.name",
+    }),
+    rule(notReserved("owner"), "postgres, template0, template1, streaming_replica and pg_… are reserved names", {
+      fieldPath: ".spec.database.owner",
+    }),
     rule(
       "!has(self.spec.synchronous) || !has(self.spec.synchronous.number) || self.spec.synchronous.number < self.spec.instances",
       "fewer replicas than instances can be synchronous, because one instance is the primary",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ServerSettings } from "../instance/instance-protocol.ts";
-import { accessText, configurationText } from "./configuration-files.ts";
+import { accessText, configurationText, firstAccessRuleLine } from "./configuration-files.ts";
 
 const settings: ServerSettings = {
   parameters: { work_mem: "8MB", "pg_stat_statements.track": "all" },
@@ -34,5 +34,6 @@ test("accessText() lets the superuser in from nowhere but the pod, and asks all 
   expect(at("host all postgres all reject")).toBeGreaterThan(0);
   expect(at("host all postgres all reject")).toBeLessThan(at(settings.accessRules[0] ?? ""));
   expect(lines.filter((line) => line.startsWith("host ")).every((line) => line.endsWith("reject"))).toBe(true);
+  expect(lines[firstAccessRuleLine - 1]).toBe(settings.accessRules[0]);
   expect(lines.at(-2)).toBe("hostssl all all all scram-sha-256");
 });

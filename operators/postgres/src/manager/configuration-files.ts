@@ -40,6 +40,9 @@ export function configurationText(settings: ServerSettings, identity: ServerIden
   return `# Written by the instance manager; changes are overwritten.\n${lines.join("\n")}\n`;
 }
 
+/** The first line of the user's rules in pg_hba.conf, counted from 1. */
+export const firstAccessRuleLine = 8;
+
 /** Nobody gets in as the superuser but over the socket, which only this pod has. */
 export function accessText({ accessRules }: ServerSettings): string {
   return [

@@ -31,11 +31,20 @@ export async function ensureInnerObjects(sql: Sql, { name, owner }: WantedDataba
   const verifier = passwordVerifier(readPassword(), randomBytes(16));
   await sql.run(`
 do $$ begin
-  if not exists (select from pg_roles where rolname = '${owner}') then create role ${owner} login; end if;
+  if not exists (select from pg_roles where rolname = ${literal(owner)}) then create role ${identifier(owner)} login; end if;
 end $$;
-alter role ${owner} login password '${verifier}';`);
-  const found = await sql.run(`select 1 from pg_database where datname = '${name}'`);
-  if (found === "") await sql.run(`create database ${name} owner ${owner}`);
+alter role ${identifier(owner)} login password ${literal(verifier)};`);
+  const found = await sql.run(`select 1 from pg_database where datname = ${literal(name)}`);
+  if (found === "") await sql.run(`create database ${identifier(name)} owner ${identifier(owner)}`);
+}
+
+/** A name such as "order" is a word of SQL too. */
+function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function literal(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
 }
 
 /** The Secret's password; its file changes when the Secret does. */

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { hashOf } from "../instance/document-hash.ts";
 import {
   canonicalText,
+  leaseMs,
   type DesiredInstance,
   type InstanceReport,
   type LeaseAnswer,
@@ -48,6 +49,9 @@ export class InstanceManager {
   /** Since when this replica, running, receives nothing. */
   #strayingSinceMs: number | undefined;
   #needsRewind = false;
+  #isPromoting = false;
+  /** Since when the server, without the right to it, is being stopped. */
+  #fencedMs: number | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
   #shortRuns = 0;
   /** The inner objects were ensured for this term and password. */
@@ -56,7 +60,8 @@ export class InstanceManager {
 
   constructor(parts: InstanceManagerParts) {
     this.#parts = parts;
-    if (existsSync(paths.desired)) this.#remember(parseDesired(JSON.parse(readFileSync(paths.desired, "utf8"))));
+    const desired = readDesired();
+    if (desired !== undefined) this.#remember(desired);
   }
 
   get name(): string {
@@ -119,6 +124,7 @@ export class InstanceManager {
       replayed: facts?.replayed,
       isStreaming: facts?.isStreaming,
       needsRestart: facts?.needsRestart,
+      settingErrors: facts?.settingErrors,
       followers: facts?.followers,
       message: this.#message,
     };
@@ -130,10 +136,10 @@ export class InstanceManager {
     return facts.isPrimary ? this.#desired?.primary === this.#parts.name && this.#holdsLease() : true;
   }
 
-  /** A primary without the lease stops at once, whatever else is going on. */
-  async fence(): Promise<void> {
-    const { server, data } = this.#parts;
-    if (!server.isAlive || server.isStopping || data.isStandby) return;
+  /** A primary without the lease stops at once, whatever else is going on; so does one on its way to it. */
+  fence(): void {
+    const { server, data, clock } = this.#parts;
+    if (!server.isAlive || (data.isStandby && !this.#isPromoting)) return;
     const isMine = this.#desired?.primary === this.#parts.name;
     if (isMine && this.#holdsLease()) return;
     // Another primary was named: what is committed here should reach the replicas before.
@@ -141,7 +147,11 @@ export class InstanceManager {
     this.#message = isDeposed
       ? "stopped: another instance becomes the primary"
       : "stopped: neither the operator nor a majority of the instances confirms that this is the primary";
-    await server.stop(isDeposed ? "fast" : "immediate");
+    const nowMs = clock.monotonic();
+    this.#fencedMs ??= nowMs;
+    // Replicas that do not take the rest of the log hold up a fast stop.
+    const isLate = nowMs - this.#fencedMs >= leaseMs;
+    server.requestStop(isDeposed && !isLate ? "fast" : "immediate");
   }
 
   /** The next thing to do. Rejects with what could not be done. */
@@ -157,6 +167,7 @@ export class InstanceManager {
   /** Called when the server process has ended. */
   serverEnded(): void {
     this.#control = undefined;
+    this.#fencedMs = undefined;
     this.#parts.sql.forget();
     const isShort = this.#parts.clock.monotonic() - this.#startedMs < shortRunMs;
     this.#shortRuns = isShort ? this.#shortRuns + 1 : 0;
@@ -210,7 +221,12 @@ export class InstanceManager {
   /** Others can be rewound only when the new timeline is in the control file, which a checkpoint writes. */
   async #promote(): Promise<void> {
     this.#message = "promoting";
-    await this.#parts.sql.run("select pg_promote(true, 60)");
+    this.#isPromoting = true;
+    try {
+      await this.#parts.sql.run("select pg_promote(true, 60)");
+    } finally {
+      this.#isPromoting = false;
+    }
     this.#parts.sql.forget();
     await this.#parts.sql.run("checkpoint");
     this.#message = undefined;
@@ -309,6 +325,17 @@ export class InstanceManager {
     if (!server.isAlive) return "stopped";
     if (server.isStopping) return "stopping";
     return facts === undefined ? "starting" : "running";
+  }
+}
+
+/** The last document; undefined when there is none, or none that can be read: the operator sends it again. */
+function readDesired(): DesiredInstance | undefined {
+  if (!existsSync(paths.desired)) return undefined;
+  try {
+    return parseDesired(JSON.parse(readFileSync(paths.desired, "utf8")));
+  } catch (error) {
+    console.error(`Cannot use ${paths.desired}: ${String(error)}. The operator sends it again.`);
+    return undefined;
   }
 }
 

@@ -13,7 +13,7 @@ export class PostgresServer {
   readonly #programs: Programs;
   readonly #onExit: () => void;
   #child: ChildProcess | undefined;
-  #isStopping = false;
+  #stopMode: StopMode | undefined;
 
   constructor(programs: Programs, onExit: () => void) {
     this.#programs = programs;
@@ -25,7 +25,7 @@ export class PostgresServer {
   }
 
   get isStopping(): boolean {
-    return this.#isStopping;
+    return this.#stopMode !== undefined;
   }
 
   /** Its log lines become those of the container. */
@@ -36,7 +36,7 @@ export class PostgresServer {
     });
     const ended = (): void => {
       this.#child = undefined;
-      this.#isStopping = false;
+      this.#stopMode = undefined;
       this.#onExit();
     };
     child.once("exit", ended);
@@ -48,13 +48,19 @@ export class PostgresServer {
     this.#child?.kill("SIGHUP");
   }
 
+  /** Asks the process to end; a stop that goes on already may be made `immediate`, and never slower. */
+  requestStop(mode: StopMode): void {
+    if (this.#child === undefined || this.#stopMode === mode || this.#stopMode === "immediate") return;
+    this.#stopMode = mode;
+    this.#child.kill(signals[mode]);
+  }
+
   /** Resolves when the process has ended. */
   async stop(mode: StopMode): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
-    this.#isStopping = true;
     const exited = once(child, "exit");
-    child.kill(signals[mode]);
+    this.requestStop(mode);
     await exited;
   }
 }

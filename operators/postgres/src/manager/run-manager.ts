@@ -58,7 +58,7 @@ async function stepOn(manager: InstanceManager, signal: AbortSignal): Promise<vo
 /** Beside the steps, one of which may copy data for hours. */
 async function fenceOn(manager: InstanceManager, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await manager.fence();
+    manager.fence();
     await managerClock.sleep(fenceEveryMs, signal);
   }
 }

@@ -1,5 +1,6 @@
 /** Questions to the server of this pod, over its socket, by psql. */
 import type { ManagerClock } from "./manager-clock.ts";
+import { firstAccessRuleLine } from "./configuration-files.ts";
 import { paths } from "./paths.ts";
 import { lastLine, type Programs } from "./programs.ts";
 
@@ -9,26 +10,40 @@ const deadlineMs = 3_000;
 /** What the server says of itself. */
 export interface ServerFacts {
   readonly isPrimary: boolean;
-  readonly position: string;
+  /** Undefined while a replica still reads what it has on its volume. */
+  readonly position: string | undefined;
   readonly replayed: string | undefined;
   readonly timeline: number;
   readonly isStreaming: boolean;
   readonly needsRestart: boolean;
+  readonly settingErrors: readonly string[];
   readonly followers: readonly string[];
   readonly version: string;
   readonly systemId: string;
 }
 
+/**
+ * A replica that has just started has received nothing, and its position is known when it has replayed all
+ * that its volume has: then it waits for more. The timeline is that of the newest segment of the log; the
+ * control file has the one of the last checkpoint, which may be older.
+ */
 const factsQuery = `select pg_is_in_recovery(),
-  case when pg_is_in_recovery() then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())
-    else pg_current_wal_flush_lsn() end,
+  case when not pg_is_in_recovery() then pg_current_wal_flush_lsn()
+    when pg_last_wal_receive_lsn() is not null or exists (select from pg_stat_activity
+      where backend_type = 'startup' and wait_event in ('RecoveryWalStream', 'RecoveryRetrieveRetryInterval'))
+    then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) end,
   case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end,
-  coalesce((select received_tli from pg_stat_wal_receiver), (select timeline_id from pg_control_checkpoint())),
+  (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$'),
   coalesce((select status = 'streaming' from pg_stat_wal_receiver), false),
   exists (select from pg_settings where pending_restart),
   (select string_agg(application_name, ',') from pg_stat_replication where state = 'streaming'),
   split_part(current_setting('server_version'), ' ', 1),
-  (select system_identifier from pg_control_system())`;
+  (select system_identifier from pg_control_system()),
+  (select string_agg(line, chr(31)) from (
+    select 'spec.parameters[' || name || ']: ' || error from pg_file_settings
+      where error is not null and name not in (select name from pg_settings where pending_restart)
+    union all select 'spec.accessRules[' || line_number - ${firstAccessRuleLine} || ']: ' || error
+      from pg_hba_file_rules where error is not null) as refused (line))`;
 
 /** Probes, reports and steps that come together ask once. */
 const freshMs = 300;
@@ -92,15 +107,17 @@ export function parseFacts(row: string): ServerFacts {
     followers = "",
     version = "",
     systemId = "",
+    refused = "",
   ] = row.replace(/\n$/, "").split("\t");
   if (systemId === "") throw new Error(`Cannot read what the server says of itself: ${JSON.stringify(row)}`);
   return {
     isPrimary: inRecovery === "f",
-    position,
+    position: position === "" ? undefined : position,
     replayed: replayed === "" ? undefined : replayed,
     timeline: Number(timeline),
     isStreaming: streaming === "t",
     needsRestart: restart === "t",
+    settingErrors: refused === "" ? [] : refused.split("\u001F"),
     followers: followers === "" ? [] : followers.split(",").toSorted(),
     version,
     systemId,

@@ -1,5 +1,5 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing but the process's own memory. */
-import { BoundedMap, type CertificateKeeper } from "@setpoint/data-service";
+import { BoundedMap, type CertificateKeeper, isBudgetAsWanted, judgeServices } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import type { PodFailures } from "setpoint/pods";
 import type { ReconcileContext } from "setpoint";
@@ -11,7 +11,7 @@ import { labels } from "../kind/labels.ts";
 import { appSecretName, instanceOfClaim, numberOf, serverName, wantedInstances } from "../kind/names.ts";
 import { parameterRefusals } from "../kind/parameters.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
-import { isBudgetAsWanted, isServiceAsWanted, wantedBudget, wantedServices } from "../kind/services.ts";
+import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
 import { mattersOf } from "../seen/matters.ts";
 import { type Memory, noMemory, remember } from "../seen/memory.ts";
 import { acceptsWrites, type Seen, type SeenInstance } from "../seen/seen.ts";
@@ -114,20 +114,20 @@ function positionOfPrimary({ status }: PostgresCluster, instances: readonly Seen
 function observeObjects(
   cluster: PostgresCluster,
   context: ReconcileContext,
-): Pick<Seen, "objectsToApply" | "serviceTaken"> {
-  const { namespace, uid } = cluster.metadata;
-  const budget = wantedBudget(cluster);
-  const presentBudget = context.get(PodDisruptionBudget, budget.metadata.name ?? "", namespace);
-  const toApply: string[] = [];
-  let serviceTaken: string | undefined;
-  for (const wanted of wantedServices(cluster)) {
-    const name = wanted.metadata.name ?? "";
-    const present = context.get(Service, name, namespace);
-    if (present === undefined || !isServiceAsWanted(present, wanted)) toApply.push(`Service "${name}"`);
-    if (present !== undefined && !present.metadata.ownerReferences?.some((each) => each.uid === uid))
-      serviceTaken ??= name;
-  }
-  if (presentBudget === undefined || !isBudgetAsWanted(presentBudget, budget))
-    toApply.push(`PodDisruptionBudget "${budget.metadata.name ?? ""}"`);
-  return { objectsToApply: toApply, serviceTaken };
+): Pick<Seen, "servicesToApply" | "needsBudget" | "serviceTaken"> {
+  const { name = "", namespace } = cluster.metadata;
+  const set = memberSet(cluster);
+  const services = new Map(
+    serviceRoles.flatMap(({ nameOf }) => {
+      const service = context.get(Service, nameOf(name), namespace);
+      return service === undefined ? [] : [[nameOf(name), service] as const];
+    }),
+  );
+  const budget = context.get(PodDisruptionBudget, name, namespace);
+  const { servicesToApply, serviceTaken } = judgeServices(set, serviceRoles, services);
+  return {
+    servicesToApply,
+    serviceTaken,
+    needsBudget: budget === undefined || !isBudgetAsWanted(budget, set, minAvailable(cluster)),
+  };
 }

@@ -1,6 +1,7 @@
 /** Who becomes the primary when there is none; pure. */
-import { bytesBetween } from "../instance/instance-protocol.ts";
+import { electPrimary, type MemberRole } from "@setpoint/data-service";
 import { parseQuantity } from "setpoint/kinds";
+import { bytesBetween } from "../instance/instance-protocol.ts";
 import { isStandby, type Seen, type SeenInstance } from "../seen/seen.ts";
 
 export type Election =
@@ -8,53 +9,58 @@ export type Election =
   | { readonly kind: "elected"; readonly instance: SeenInstance; readonly lostAtMost?: string };
 
 const defaultLag = "16Mi";
+const nanosInOne = 1_000_000_000n;
 
 /**
- * The replica that has received the most. What another one may have received and cannot say counts: with
- * synchronous replication, enough replicas must answer that one of them has every acknowledged commit.
+ * The replica of the newest timeline that has received the most. What another one may have received and
+ * cannot say counts: with synchronous replication, enough replicas must answer that one of them has every
+ * acknowledged commit.
  */
 export function elect(seen: Seen): Election {
-  const { cluster } = seen;
-  const { systemID, formerPrimary, candidate } = cluster.status ?? {};
-  const standbys = seen.instances.filter((each) => isStandby(each) && each.report?.systemId === systemID);
+  const { spec, status } = seen.cluster;
+  const standbys = seen.instances.filter((each) => isStandby(each) && each.report?.systemId === status?.systemID);
   const receiving = standbys.find(({ report }) => report?.isStreaming === true);
   if (receiving !== undefined) return { kind: "wait", why: `${receiving.name} still receives from the former primary` };
-  const ranked = standbys.toSorted((a, b) => compare(b, a));
-  const best = ranked[0];
-  if (best === undefined) return { kind: "wait", why: "no replica with data answers" };
-  const missing = missingForQuorum(seen, standbys.length);
-  if (missing > 0)
-    return {
-      kind: "wait",
-      why: `${missing} more replicas must answer, because only they may have the last acknowledged commits`,
-    };
-  const lag = lagOf(best, cluster.status?.lastPosition);
-  const lagMax = Number(parseQuantity(cluster.spec.failover?.maximumLag ?? defaultLag).nanos / 1_000_000_000n);
-  if (lag !== undefined && lag > lagMax)
+  const isRequired = spec.synchronous?.durability !== "preferred";
+  const elected = electPrimary(standbys.map(roleOf), {
+    compare: (one, other) => bytesBetween(other, one),
+    members: spec.instances,
+    copies: spec.synchronous !== undefined && isRequired ? 1 + spec.synchronous.number : 1,
+  });
+  if ("refusal" in elected) return { kind: "wait", why: elected.refusal };
+  const best = standbys.find(({ name }) => name === elected.member);
+  return best === undefined ? { kind: "wait", why: "no replica with data answers" } : judge(seen, standbys, best);
+}
+
+function judge({ cluster }: Seen, standbys: readonly SeenInstance[], best: SeenInstance): Election {
+  const { formerPrimary, candidate, lastPosition } = cluster.status ?? {};
+  const lag = lagOf(best, lastPosition);
+  const lagMax = Number(parseQuantity(cluster.spec.failover?.maximumLag ?? defaultLag).nanos / nanosInOne);
+  if (lag > lagMax)
     return {
       kind: "wait",
       why: `${best.name}, the best replica, lacks ${lag} bytes of what ${formerPrimary ?? "the primary"} had; bring ${formerPrimary ?? "it"} back, or raise spec.failover.maximumLag to accept the loss`,
     };
-  const chosen = ranked.find((each) => each.name === candidate && compare(each, best) === 0) ?? best;
-  return lag === undefined || lag <= 0
-    ? { kind: "elected", instance: chosen }
-    : { kind: "elected", instance: chosen, lostAtMost: `${lag} bytes of the log` };
+  const instance = standbys.find((each) => each.name === candidate && isAsFar(each, best)) ?? best;
+  return lag <= 0
+    ? { kind: "elected", instance }
+    : { kind: "elected", instance, lostAtMost: `${lag} bytes of the log` };
 }
 
-/** By what they have received, then replayed; the lower number wins between equals. */
-function compare(a: SeenInstance, b: SeenInstance): number {
-  const received = bytesBetween(b.report?.position ?? "0/0", a.report?.position ?? "0/0");
-  if (received !== 0) return received;
-  return bytesBetween(b.report?.replayed ?? "0/0", a.report?.replayed ?? "0/0");
+function roleOf({ name, report }: SeenInstance): MemberRole {
+  return {
+    name,
+    role: "replica",
+    timeline: report?.timeline ?? 0,
+    received: report?.position,
+    replayed: report?.replayed,
+  };
 }
 
-/** Of N replicas, W have each commit; any N - W + 1 of them have all. */
-function missingForQuorum({ cluster: { spec } }: Seen, answering: number): number {
-  const { synchronous, instances } = spec;
-  if (synchronous === undefined || synchronous.durability === "preferred") return 0;
-  return Math.max(0, instances - 1 - synchronous.number + 1 - answering);
+function isAsFar({ report }: SeenInstance, best: SeenInstance): boolean {
+  return report?.position === best.report?.position && report?.timeline === best.report?.timeline;
 }
 
-function lagOf({ report }: SeenInstance, last: string | undefined): number | undefined {
-  return last === undefined || report?.position === undefined ? undefined : bytesBetween(report.position, last);
+function lagOf({ report }: SeenInstance, last: string | undefined): number {
+  return last === undefined || report?.position === undefined ? 0 : bytesBetween(report.position, last);
 }

@@ -63,10 +63,16 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "createLogin",
   ],
   [
-    "objects",
+    "Services",
     "a Service is missing",
-    seen([primary(a), replica(b), replica(c)], { objectsToApply: ["Service"] }),
-    "applyObjects",
+    seen([primary(a), replica(b), replica(c)], { servicesToApply: ["orders-rw"] }),
+    "applyServices orders-rw",
+  ],
+  [
+    "disruption budget",
+    "the budget was changed",
+    seen([primary(a), replica(b), replica(c)], { needsBudget: true }),
+    "applyBudget",
   ],
   [
     "first primary",
@@ -218,6 +224,45 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
   ],
   [
     "handover",
+    "the former primary was appointed before, and its promotion may be under way",
+    seen(
+      [
+        replica(a, { report: { term: 4 }, label: "replica" }),
+        replica(b, { report: waiting }),
+        replica(c, { report: waiting }),
+      ],
+      between(),
+    ),
+    "wait",
+  ],
+  [
+    "handover",
+    "the process of the former primary ended, and an instance that may still confirm a new one does not answer",
+    seen(
+      [
+        primary(a, { pod: "ended", label: "replica" }),
+        replica(b, { report: waiting }),
+        replica(c, { report: "silent" }),
+      ],
+      between(),
+    ),
+    "wait",
+  ],
+  [
+    "handover",
+    "a replica of an older timeline is behind, however long its log",
+    seen(
+      [
+        primary(a, { pod: "ended", label: "replica" }),
+        replica(b, { report: { ...waiting, timeline: 2 } }),
+        replica(c, { report: { ...waiting, timeline: 1, position: "0/6000000" } }),
+      ],
+      between(),
+    ),
+    `appoint ${b}`,
+  ],
+  [
+    "handover",
     "a replica of other data is no candidate",
     seen(
       [primary(a, { pod: "ended", label: "replica" }), replica(b, { report: { ...waiting, systemId: "88" } })],
@@ -300,6 +345,15 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "a user asks for what is no replica",
     seen([primary(a), replica(b), replica(c)], { cluster: cluster({}, {}, { [labels.switchover]: "orders-9" }) }),
     "forgetRequest orders-9 is no replica of this cluster that follows the primary; use one of orders-2, orders-3",
+  ],
+  [
+    "settings that the server refuses",
+    "a value that is none, and old settings: nothing restarts",
+    seen([
+      primary(a, { report: { settingErrors: ["work_mem: setting could not be applied"] } }),
+      replica(b, { template: "old" }),
+    ]),
+    "wait",
   ],
   [
     "settings",

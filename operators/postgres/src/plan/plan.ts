@@ -65,15 +65,20 @@ export const rules: readonly Rule[] = [
       hasLogin ? undefined : act("createLogin", {}, "the Secret with the login of the application is missing"),
   },
   {
-    name: "objects",
-    step: ({ objectsToApply }) =>
-      objectsToApply.length === 0
+    name: "Services",
+    step: ({ servicesToApply }) =>
+      servicesToApply.length === 0
         ? undefined
         : act(
-            "applyObjects",
-            {},
-            `${objectsToApply.join(", ")} differ${objectsToApply.length === 1 ? "s" : ""} from the desired state`,
+            "applyServices",
+            { services: servicesToApply },
+            `missing or changed: ${servicesToApply.map((name) => `Service "${name}"`).join(", ")}`,
           ),
+  },
+  {
+    name: "disruption budget",
+    step: ({ needsBudget }) =>
+      needsBudget ? act("applyBudget", {}, "the PodDisruptionBudget is missing or changed") : undefined,
   },
   { name: "first primary", step: planFirstPrimary },
   // Before its pod comes back: another instance takes over sooner than a server recovers.
@@ -85,6 +90,7 @@ export const rules: readonly Rule[] = [
   { name: "waiting for the primary", step: waitForPrimary },
   { name: "waiting for replicas", step: waitForReplicas },
   { name: "switchover on request", step: planRequest },
+  { name: "settings that the server refuses", step: planRefusedSettings },
   { name: "settings", step: planRestart },
   { name: "surplus instances", step: planSurplus },
   { name: "volumes", step: planVolumes },
@@ -260,6 +266,17 @@ function standbyNames({ instances }: Seen): string {
       .map(({ name }) => name)
       .join(", ") || "none"
   );
+}
+
+/** A server that is restarted with a setting that it refuses does not come up. */
+function planRefusedSettings({ instances }: Seen): PostgresStep | undefined {
+  const errors = settingErrorsOf(instances);
+  return errors.length === 0 ? undefined : wait(`PostgreSQL refuses settings: ${errors.join("; ")}`, recheckMs);
+}
+
+/** What the servers say about their settings, each once. */
+export function settingErrorsOf(instances: readonly SeenInstance[]): readonly string[] {
+  return [...new Set(instances.flatMap(({ report }) => report?.settingErrors ?? []))];
 }
 
 /** Replicas first; the primary hands over before it restarts. */

@@ -9,8 +9,10 @@ export interface Actions {
   readonly maintainCertificates: Record<never, never>;
   /** Creates the Secret with the login of the application. */
   readonly createLogin: Record<never, never>;
-  /** Creates or repairs Services and the PodDisruptionBudget. */
-  readonly applyObjects: Record<never, never>;
+  /** Creates or repairs these Services. */
+  readonly applyServices: { readonly services: readonly string[] };
+  /** Creates or repairs the PodDisruptionBudget. */
+  readonly applyBudget: Record<never, never>;
   /** Creates the missing claims and pods of these instances. */
   readonly startInstances: { readonly instances: readonly string[] };
   /** Names the instance that may accept writes from now on; the status records it before anything is done. */

@@ -3,7 +3,7 @@ import { type DesiredInstance, leaseMarginMs, leaseMs } from "../instance/instan
 import { desiredInstance } from "../kind/desired.ts";
 import { labels } from "../kind/labels.ts";
 import { type InstanceRole } from "../kind/names.ts";
-import { denialOf } from "../seen/matters.ts";
+import { denialOf, isDenied } from "../seen/matters.ts";
 import { lastingMs } from "../seen/memory.ts";
 import { acceptsWrites, instanceNamed, isStreaming, podState, type Seen, type SeenInstance } from "../seen/seen.ts";
 import { callMsMax } from "./postgres-step.ts";
@@ -17,10 +17,10 @@ export function isFormerStopped(seen: Seen): boolean {
   if (formerPrimary === undefined) return true;
   const former = instanceNamed(seen, formerPrimary);
   const { report } = former ?? {};
-  if (report !== undefined && report.term >= term && (report.server === "stopped" || report.isPrimary === false))
-    return true;
-  // The kubelet saw its process end, and a new one accepts nothing without a lease.
-  if (podState(former?.pod) === "ended") return true;
+  // A server that is no primary yet proves nothing: its promotion may be under way.
+  if (report !== undefined && report.term >= term && report.server === "stopped") return true;
+  // The kubelet saw its process end, and a new one gets no lease: a majority has answered that it gives none.
+  if (podState(former?.pod) === "ended" && isDenied(seen.cluster, seen.instances, "answered")) return true;
   return (lastingMs(seen.memory, denialOf(term), seen.monotonicMs) ?? 0) >= leaseOverMs;
 }
 

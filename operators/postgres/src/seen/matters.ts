@@ -13,22 +13,40 @@ export function denialOf(term: number): string {
   return `denied ${term}`;
 }
 
-export function mattersOf({ status }: PostgresCluster, instances: readonly SeenInstance[]): readonly string[] {
-  const { term = 0, primary, formerPrimary } = status ?? {};
+export function mattersOf(cluster: PostgresCluster, instances: readonly SeenInstance[]): readonly string[] {
+  const { term = 0, primary } = cluster.status ?? {};
   const current = instances.find(({ name }) => name === primary);
   // A replica that was appointed and still follows is no silent primary: it is on its way.
   const isSilent = current !== undefined && !acceptsWrites(current) && !isStandby(current);
   const silent = isSilent ? [silenceOf(current)] : [];
-  return isDenied(instances, term, formerPrimary) ? [...silent, denialOf(term)] : silent;
+  return isDenied(cluster, instances, "answered or ended") ? [...silent, denialOf(term)] : silent;
 }
 
 /**
- * A primary goes on by the consent of a majority, itself counted. An instance whose process has ended
- * consents to nothing, and neither does one that follows the present term.
+ * Whether the former primary gets no consent: it goes on by that of a majority, itself counted. An instance
+ * that follows the present term gives none. Neither does one whose process has ended, until a new process
+ * comes, so its word counts only over time.
+ *
+ * The former primary counts the instances of the document that it follows: those of the status, or, when a
+ * newer document reached it unseen, those of today. It must be denied by both.
  */
-function isDenied(instances: readonly SeenInstance[], term: number, former: string | undefined): boolean {
-  if (former === undefined) return false;
-  const others = instances.filter(({ name }) => name !== former);
-  const denying = others.filter(({ report, pod }) => (report?.term ?? -1) >= term || podState(pod) === "ended");
-  return denying.length >= instances.length / 2;
+export function isDenied(
+  { status }: PostgresCluster,
+  instances: readonly SeenInstance[],
+  proof: "answered" | "answered or ended",
+): boolean {
+  const { term = 0, formerPrimary, voters } = status ?? {};
+  if (formerPrimary === undefined) return false;
+  const denying = new Set(
+    instances
+      .filter(
+        ({ report, pod }) =>
+          (report?.term ?? -1) >= term || (proof === "answered or ended" && podState(pod) === "ended"),
+      )
+      .map(({ name }) => name),
+  );
+  const isMajorityOf = (names: readonly string[]): boolean =>
+    names.filter((name) => name !== formerPrimary && denying.has(name)).length >= names.length / 2;
+  const present = instances.map(({ name }) => name);
+  return isMajorityOf(present) && isMajorityOf(voters ?? present);
 }

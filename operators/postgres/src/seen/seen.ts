@@ -22,8 +22,9 @@ export interface Seen {
   readonly certificates: CertificateReport;
   /** Instances that the spec asks for, and those of which anything is left. */
   readonly instances: readonly SeenInstance[];
-  /** Services and budgets that differ from the desired ones, by kind and name. */
-  readonly objectsToApply: readonly string[];
+  /** Names of Services that are missing or differ from the desired ones. */
+  readonly servicesToApply: readonly string[];
+  readonly needsBudget: boolean;
   /** A Service of a name that this cluster needs, and that is not its own. */
   readonly serviceTaken?: string | undefined;
   readonly hasLogin: boolean;

@@ -30,6 +30,20 @@ test.each([
   expect(selector).toEqual({ [set.label]: "orders", ...("selector" in change ? { extra: null } : {}) });
 });
 
+test("a Service may select a role too, and is applied again when it selects another one", () => {
+  const primary: ServiceRole = { ...role, selects: { role: "primary" } };
+  const service = memberService(set, primary);
+  expect(service.spec?.selector).toEqual({ [set.label]: "orders", role: "primary" });
+  const owned = { ...service, metadata: { ...service.metadata, ownerReferences: [{ uid: "u1" }] } };
+  const judged = (selector: object): readonly string[] => {
+    const services = new Map([["orders-rw", { ...owned, spec: { ...owned.spec, selector } } as unknown as Service]]);
+    return judgeServices(set, [primary], services).servicesToApply;
+  };
+  expect(judged({ [set.label]: "orders", role: "primary" })).toEqual([]);
+  expect(judged({ [set.label]: "orders", role: "replica" })).toEqual(["orders-rw"]);
+  expect(judged({ [set.label]: "orders" })).toEqual(["orders-rw"]);
+});
+
 test("a Service of another owner is named, and nothing is applied", () => {
   const foreign = { ...present, metadata: { ...present.metadata, ownerReferences: [] } } as unknown as Service;
   expect(judge(foreign)).toMatchObject({ servicesToApply: [], serviceTaken: "orders-rw" });

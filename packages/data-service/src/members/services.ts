@@ -5,22 +5,24 @@ import type { MemberSet } from "./member-set.ts";
 type ServiceSpec = NonNullable<Service["spec"]>;
 type ServicePort = NonNullable<ServiceSpec["ports"]>[number];
 
-/** What one of the Services is beside its selector, which is the instance's name for all. */
+/** What one of the Services is beside the instance's name, which all select. */
 export interface ServiceRole {
   readonly nameOf: (instance: string) => string;
   readonly ports: readonly ServicePort[];
   readonly rest: Pick<ServiceSpec, "clusterIP" | "publishNotReadyAddresses">;
+  /** Labels that it selects beside the instance's name, such as that of the primary. */
+  readonly selects?: Readonly<Record<string, string>>;
 }
 
 /** The Service of a role, complete. */
-export function memberService(set: MemberSet, { nameOf, ports, rest }: ServiceRole): Service {
+export function memberService(set: MemberSet, { nameOf, ports, rest, selects }: ServiceRole): Service {
   const { name, namespace, label } = set;
   const labels = { [label]: name };
   return Service({
     name: nameOf(name),
     namespace,
     labels,
-    spec: { ...rest, selector: labels, ports: [...ports] },
+    spec: { ...rest, selector: { ...labels, ...selects }, ports: [...ports] },
   });
 }
 
@@ -65,11 +67,12 @@ function isOurs({ metadata }: Service, { uid }: MemberSet): boolean {
 /** Compares what we set; the rest of a Service belongs to the server and to others. */
 function isServiceAsWanted({ metadata, spec }: Service, { name, label }: MemberSet, role: ServiceRole): boolean {
   const { ports = [], selector = {}, publishNotReadyAddresses = false } = spec;
+  const selected = Object.entries({ [label]: name, ...role.selects });
   return (
     metadata.labels?.[label] === name &&
-    selector[label] === name &&
+    selected.every(([key, value]) => selector[key] === value) &&
     // One label more, and it selects nobody.
-    Object.keys(selector).length === 1 &&
+    Object.keys(selector).length === selected.length &&
     publishNotReadyAddresses === (role.rest.publishNotReadyAddresses ?? false) &&
     ports.length === role.ports.length &&
     ports.every((port, at) => isSamePort(port, role.ports[at]))

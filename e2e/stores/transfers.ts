@@ -73,6 +73,7 @@ export class Transfers implements Disposable {
           encryptionSecret: path("keys"),
           sourceSecret: path("source"),
           snapshotFolder: path("snapshot"),
+          replayFolder: path("replay"),
         },
         terminationLog: path("result"),
         log: systemLogger({ write: (line) => void this.lines.push(line), level: "debug" }),

@@ -27,7 +27,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ...["run", "sources", "handlers", "coordination", "why", "webhook", "manager"],
   ],
   "packages/data-service": [
-    ...["kinds", "engine", "storage", "archive", "format", "agent", "tls", "versions", "plans", "transfer"],
+    ...["kinds", "engine", "storage", "format", "archive", "agent", "tls", "versions", "plans", "transfer"],
     ...["backup", "plan", "restore", "data-claim", "drill", "binding", "operations", "fencing"],
     ...["members", "acceptance"],
   ],

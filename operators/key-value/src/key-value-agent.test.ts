@@ -41,6 +41,7 @@ async function run(task: string): Promise<AgentResult> {
         encryptionSecret: path("keys"),
         sourceSecret: path("none"),
         snapshotFolder: path("snapshot"),
+        replayFolder: path("replay"),
       },
       terminationLog: path("result"),
       log: silentLogger,

@@ -43,18 +43,18 @@ export { missingAbilities } from "./engine/abilities.ts";
 export type { EngineLog, LogSegmentFacts, TimelineFork } from "./engine/log.ts";
 export type { Election, EngineRoles, MemberRole } from "./engine/roles.ts";
 export { electPrimary } from "./engine/roles.ts";
-export type { EngineTarget, ReplaySettings, RestoreTarget, TargetKind } from "./engine/target.ts";
+export type { EngineTarget, Replay, ReplaySettings, RestoreTarget, TargetKind } from "./engine/target.ts";
 export { targetRefusal } from "./engine/target.ts";
 export type { EngineVolumes, MemberClaim } from "./engine/volumes.ts";
-export type {
-  Archive,
-  ArchivedSegment,
-  ArchiveGap,
-  BaseBackup,
-  ComparePositions,
-  RecoverableWindow,
-} from "./archive/archive-window.ts";
-export { gapsOf, wayTo, windowOf } from "./archive/archive-window.ts";
+export type { Archive, ArchiveGap, BaseBackup, ComparePositions, RecoverableWindow } from "./archive/archive-window.ts";
+export { gapsOf, neededSegments, wayTo, windowOf } from "./archive/archive-window.ts";
+export type { ArchivedSegment } from "./archive/archived-file.ts";
+export type { ArchiveReport } from "./archive/archive-report.ts";
+export { archiveReportSchema } from "./archive/archive-report.ts";
+export { archivedCondition } from "./archive/archive-condition.ts";
+export type { ServerArchive } from "./transfer/archive-access.ts";
+export { serverArchive } from "./transfer/archive-access.ts";
+export { storeProblem } from "./engine/store-consent.ts";
 
 // the claim with the data, for engines whose server runs on one
 export { dataClaimStatus } from "./data-claim/data-claim-status.ts";

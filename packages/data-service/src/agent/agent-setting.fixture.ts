@@ -53,9 +53,18 @@ export interface Ran {
   readonly text: string;
 }
 
+interface WayTask {
+  readonly folder: string;
+  readonly base?: string;
+  readonly timeline?: number;
+  readonly target?: { readonly kind: "time" | "position" | "name"; readonly value: string };
+}
+
 type Task =
   | { task: "backup" | "delete" | "damage"; object: string }
   | { task: "write" | "read"; prefix: string; count: number; pauseMs?: number }
+  | ({ task: "verifyWay"; files?: undefined } & WayTask)
+  | ({ task: "fetchWay"; files: Record<string, string> } & WayTask)
   | { task: "verify" | "fetch"; object: string; expected?: { sha256: string; encryptionKey?: string } };
 
 export class AgentSetting implements Disposable {
@@ -67,6 +76,7 @@ export class AgentSetting implements Disposable {
     encryptionSecret: join(this.root, "keys"),
     sourceSecret: join(this.root, "source-secret"),
     snapshotFolder: join(this.root, "snapshot"),
+    replayFolder: join(this.root, "replay"),
   };
   activeKey: string | undefined;
   data = sampleData(200_000);

@@ -60,7 +60,7 @@ async function storeSnapshot(transfer: Transfer): Promise<Manifest> {
   const data = new MeasuredData(snapshot.data);
   const stream = key === undefined ? data.read() : seal(data.read(), key, object, freshRandomBytes);
   const stored = await writeParts(storage, object, stream, transfer.partBytes, signal);
-  const { engineVersion, position } = await fromSource(() => snapshot.facts);
+  const { engineVersion, position, log } = await fromSource(() => snapshot.facts);
   const backup: StoredBackup = {
     format: 1,
     engine: engineName,
@@ -72,6 +72,7 @@ async function storeSnapshot(transfer: Transfer): Promise<Manifest> {
     sha256: data.sha256(),
     storedSha256: stored.sha256,
     ...(key === undefined ? {} : { encryptionKey: key.name }),
+    ...(log === undefined ? {} : { log }),
   };
   transfer.log.info("Stored snapshot", { object, dataBytes: data.bytes, parts: stored.parts });
   return { backup, object, parts: stored.parts };

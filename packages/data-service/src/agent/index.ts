@@ -5,6 +5,7 @@ export type {
   EngineValues,
   Snapshot,
   SnapshotFacts,
+  SnapshotLog,
   VerifiedSnapshot,
 } from "../engine/agent.ts";
 export { InvalidSnapshotError } from "../engine/agent.ts";
@@ -17,8 +18,15 @@ export { concealingLogger, folderConcealment } from "./concealment.ts";
 export type { AgentOptions } from "./run-agent.ts";
 export { runAgent } from "./run-agent.ts";
 // The archive of a log
+export type { ArchivedFile, ArchivedFork, ArchivedLog, ArchivedSegment, StoredFile } from "../archive/archived-file.ts";
+export type { ArchiveReport, ArchivingState } from "../archive/archive-report.ts";
+export { archiveReport } from "../archive/archive-report.ts";
+export type { ListedArchive } from "../archive/list-archive.ts";
+export { listArchive } from "../archive/list-archive.ts";
 export type { LogArchive } from "../archive/log-archive.ts";
-export { archiveSegment, listSegments, readSegment } from "../archive/log-archive.ts";
+export { archiveSegment, readArchived } from "../archive/log-archive.ts";
+export { LogArchiver } from "../archive/log-archiver.ts";
+export { openLogArchive } from "./log-access.ts";
 // Storage
 export type { BackupStorage } from "../storage/backup-storage.ts";
 export type { StoragePatience } from "../storage/opendal-storage.ts";

@@ -62,7 +62,8 @@ function checkExpected({ object, activeKey, storage }: Transfer, { backup }: Man
   );
 }
 
-async function onDisk<Result>(run: () => Promise<Result>): Promise<Result> {
+/** Runs what writes to the pod's disk. */
+export async function onDisk<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
   } catch (cause) {

@@ -17,6 +17,8 @@ export const agentPaths = {
   sourceSecret: "/run/setpoint/source",
   /** Where `fetch` writes the snapshot file. */
   snapshotFolder: "/run/setpoint/snapshot",
+  /** Where `fetchWay` writes the log, on the claim that gets the data. */
+  replayFolder: "/run/setpoint/data/replay",
 } as const;
 
 /** The environment variable that holds the request. */
@@ -39,6 +41,26 @@ const store = z.object({
 /** What the Backup's status says of it. A stored backup that differs was exchanged, and is refused. */
 const expected = z.object({ sha256: z.string(), encryptionKey: z.string().optional() }).optional();
 
+const target = z.object({
+  kind: z.enum(["time", "position", "name", "transaction"]),
+  value: z.string(),
+  timeline: z.int().optional(),
+});
+
+const wayRequest = {
+  engine: z.string(),
+  store,
+  /** What the store has of the instance: backups, and their log. */
+  folder: z.string(),
+  /** The backup to begin with; the best one when absent. */
+  base: z.string().optional(),
+  /** The end of the archive when absent. */
+  target: target.optional(),
+  /** The history to follow when the target names none; the newest when absent. */
+  timeline: z.int().optional(),
+  expected,
+};
+
 /** One order to a transfer pod. */
 export const agentRequest = z.discriminatedUnion("task", [
   /**
@@ -50,6 +72,13 @@ export const agentRequest = z.discriminatedUnion("task", [
   z.object({ task: z.literal("verify"), engine: z.string(), store, object: z.string(), expected }),
   /** Writes the decrypted, verified snapshot to `agentPaths.snapshotFolder`/snapshot. */
   z.object({ task: z.literal("fetch"), engine: z.string(), store, object: z.string(), expected }),
+  /** Finds the way to a target, and checks every byte of its backup and its segments. */
+  z.object({ task: z.literal("verifyWay"), ...wayRequest }),
+  /**
+   * Writes the backup as `fetch` does, then the log, and `files` by their names, to
+   * `agentPaths.replayFolder`.
+   */
+  z.object({ task: z.literal("fetchWay"), ...wayRequest, files: z.record(z.string(), z.string()) }),
   /** Deletes `object`, and what an interrupted backup of it left. Deleting what is gone succeeds. */
   z.object({ task: z.literal("delete"), engine: z.string(), store, object: z.string() }),
   /** For acceptance tests: changes a byte of `object` in the store, as a bad disk does. */
@@ -57,6 +86,17 @@ export const agentRequest = z.discriminatedUnion("task", [
 ]);
 export type AgentRequest = z.infer<typeof agentRequest>;
 export type StoreRequest = z.infer<typeof store>;
+
+/** The environment variable that tells the server of an engine where its archive is. */
+export const archiveVariable = "SETPOINT_LOG_ARCHIVE";
+
+/** What `archiveVariable` holds. */
+export const archiveAccess = z.object({
+  /** What the store has of the instance. */
+  folder: z.string(),
+  store,
+});
+export type ArchiveAccess = z.infer<typeof archiveAccess>;
 
 const entries = {
   engine: z.string(),
@@ -86,9 +126,27 @@ export const probeOutcome = z.object({
 });
 export type ProbeOutcome = z.infer<typeof probeOutcome>;
 
+/** How a restore gets to its target. */
+const restoreWay = z.object({
+  /** The backup that it begins with. */
+  object: z.string(),
+  timeline: z.int(),
+  segments: z.int(),
+  /** The first position that the archive does not lead to. */
+  end: z.string(),
+  from: z.string(),
+  to: z.string(),
+});
+export type RestoreWay = z.infer<typeof restoreWay>;
+
 /** The answer: the termination message of the pod's container, at most 4,096 bytes. */
 export const agentResult = z.discriminatedUnion("outcome", [
-  z.object({ outcome: z.literal("done"), backup: storedBackup.optional(), probe: probeOutcome.optional() }),
+  z.object({
+    outcome: z.literal("done"),
+    backup: storedBackup.optional(),
+    way: restoreWay.optional(),
+    probe: probeOutcome.optional(),
+  }),
   z.object({
     outcome: z.literal("failed"),
     /** CamelCase; `transferReasons` lists them. */

@@ -26,6 +26,7 @@ import {
 } from "./request.ts";
 import { failureOf, writeResult } from "./result-file.ts";
 import type { Transfer } from "./transfer.ts";
+import { fetchWay, verifyWay } from "./way-task.ts";
 
 /** What tests replace. */
 export interface AgentOptions {
@@ -93,9 +94,10 @@ async function carryOut(engines: Readonly<Record<string, EngineAgent>>, settings
   try {
     const request = parseRequest(settings.environment[requestVariable]);
     if (isProbe(request)) return await carryOutProbe(request, settings, engineNamed(engines, request.engine));
-    log.info("Started transfer", { task: request.task, object: request.object, store: request.store.place.type });
+    const { task, store } = request;
+    log.info("Started transfer", { task, object: objectOf(request), store: store.place.type });
     const result = await perform(request, settings, engineNamed(engines, request.engine));
-    log.info("Finished transfer", { task: request.task, object: request.object });
+    log.info("Finished transfer", { task, object: objectOf(request) });
     return result;
   } catch (error) {
     const reported = signal.aborted && !isTransferError(error, "Cancelled") ? cancelledError() : error;
@@ -133,6 +135,10 @@ async function perform(request: AgentRequest, settings: Settings, engine: Engine
         outcome: "done",
         backup: await fetchBackup(transfer, request.expected, settings.paths.snapshotFolder),
       };
+    case "verifyWay":
+      return { outcome: "done", ...(await verifyWay(transfer, request)) };
+    case "fetchWay":
+      return { outcome: "done", ...(await fetchWay(transfer, request, settings.paths)) };
     case "delete":
       await deleteBackup(transfer);
       return { outcome: "done" };
@@ -142,15 +148,21 @@ async function perform(request: AgentRequest, settings: Settings, engine: Engine
   }
 }
 
+/** What a request is about: a backup, or all that the store has of an instance. */
+function objectOf(request: AgentRequest): string {
+  return request.task === "verifyWay" || request.task === "fetchWay" ? request.folder : request.object;
+}
+
 function transferOf(request: AgentRequest, settings: Settings, engine: EngineAgent): Transfer {
   const { paths, signal, clock, log, partBytes } = settings;
-  checkPath(request.object);
+  const object = objectOf(request);
+  checkPath(object);
   const secretFolder = secretFolderOf(paths);
   return {
     engineName: request.engine,
     engine,
     storage: settings.openStorage(request.store, paths.storeSecret),
-    object: request.object,
+    object,
     activeKey: request.store.activeKey,
     partBytes,
     keyNamed: (name) => readEncryptionKey(paths.encryptionSecret, name),

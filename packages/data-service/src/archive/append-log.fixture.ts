@@ -28,13 +28,17 @@ function read(name: string, bytes: Uint8Array): LogSegmentFacts {
   };
 }
 
-export const log: EngineLog = { read, compare: (a, b) => Number(a) - Number(b) };
+export const log: EngineLog = {
+  read,
+  compare: (a, b) => Number(a) - Number(b),
+  finds: (bytes, { value }) => entriesIn(bytes).some(({ text }) => text === `mark ${value}`),
+};
 
 export const target: EngineTarget = {
   kinds: ["time", "position", "name"],
   refusal: ({ kind, value }) =>
     kind === "position" && !/^\d+$/.test(value) ? `"${value}" is no position: expected a whole number` : undefined,
-  replay: ({ kind, value }) => ({ files: { "recovery.json": JSON.stringify({ kind, value }) }, args: [] }),
+  replay: (replay) => ({ files: { "recovery.json": JSON.stringify(replay) }, args: [] }),
 };
 
 /** One member that accepts appends; a promotion goes on from its entries with a timeline of its own. */

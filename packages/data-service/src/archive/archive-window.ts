@@ -1,18 +1,17 @@
 /** What of the past can be restored: gaps of an archive, the window, and the way to a target; pure. */
-import type { LogSegmentFacts, TimelineFork } from "../engine/log.ts";
+import type { TimelineFork } from "../engine/log.ts";
 import type { RestoreTarget } from "../engine/target.ts";
-
-/** A segment in the store. */
-export interface ArchivedSegment extends LogSegmentFacts {
-  readonly name: string;
-}
+import type { ArchivedSegment } from "./archived-file.ts";
 
 /** A verified backup from which the log can be replayed. */
 export interface BaseBackup {
   readonly name: string;
   readonly timeline: number;
-  /** Replay starts here: the first position that the backup lacks. */
+  /** Replay starts here. */
+  readonly start: string;
+  /** The first position that the backup lacks: no target is before it. */
   readonly position: string;
+  /** When that position was the newest. */
   readonly takenAtMs: number;
 }
 
@@ -36,12 +35,16 @@ export interface ArchiveGap {
 /** From a backup up to the end of the segments that follow on it without a gap. */
 export interface RecoverableWindow {
   readonly base: BaseBackup;
+  readonly timeline: number;
   readonly segments: readonly ArchivedSegment[];
   readonly fromMs: number;
   readonly toMs: number;
   /** The first position that cannot be reached. */
   readonly end: string;
 }
+
+/** As many windows as a person reads in one sentence. */
+const reachedMax = 3;
 
 /** The gaps of each timeline, between its first and its last segment. */
 export function gapsOf({ segments }: Archive, compare: ComparePositions): readonly ArchiveGap[] {
@@ -66,7 +69,7 @@ export function windowOf(
   const first = history.findIndex((each) => each.timeline === base.timeline);
   if (first === -1 || isBehindFork(base, history[first]?.until, compare)) return undefined;
   const used: ArchivedSegment[] = [];
-  let end = base.position;
+  let end = base.start;
   for (const { timeline: each, until } of history.slice(first)) {
     for (const segment of ofTimeline(archive.segments, each, compare)) {
       if (compare(segment.end, end) <= 0 || compare(segment.start, end) > 0) continue;
@@ -75,27 +78,50 @@ export function windowOf(
       end = until !== undefined && compare(segment.end, until) > 0 ? until : segment.end;
     }
   }
-  return { base, segments: used, fromMs: base.takenAtMs, toMs: used.at(-1)?.endedAtMs ?? base.takenAtMs, end };
+  // Without what follows up to its position the backup is not consistent.
+  if (compare(end, base.position) < 0) return undefined;
+  const toMs = Math.max(base.takenAtMs, used.at(-1)?.endedAtMs ?? 0);
+  return { base, timeline, segments: used, fromMs: base.takenAtMs, toMs, end };
 }
 
-/** The backup and the segments that lead to a target, or why none do. */
+/** The segments that a replay up to the target needs. */
+export function neededSegments(
+  { base, segments }: RecoverableWindow,
+  target: RestoreTarget | undefined,
+  compare: ComparePositions,
+): readonly ArchivedSegment[] {
+  if (target === undefined || target.kind === "name" || target.kind === "transaction") return segments;
+  // An engine sees that it has reached a target by the first change behind it.
+  const isPast = ({ start, endedAtMs }: ArchivedSegment): boolean =>
+    target.kind === "time" ? endedAtMs > Date.parse(target.value) : compare(start, target.value) >= 0;
+  const past = segments.findIndex((each) => compare(each.end, base.position) > 0 && isPast(each));
+  if (past === -1) return segments;
+  return segments.slice(0, past + 1);
+}
+
+/**
+ * The backup and the segments that lead to a target, or why none do. Without a timeline of the target it
+ * follows `followed`, or the newest.
+ */
 export function wayTo(
   target: RestoreTarget | undefined,
   archive: Archive,
   compare: ComparePositions,
+  followed?: number,
 ): RecoverableWindow | { readonly refusal: string } {
-  const timeline = target?.timeline ?? newestTimeline(archive);
+  const timeline = target?.timeline ?? followed ?? newestTimeline(archive);
   const windows = archive.bases
     .toSorted((a, b) => b.takenAtMs - a.takenAtMs)
     .flatMap((base) => windowOf(base, timeline, archive, compare) ?? []);
   const found = windows.find((window) => contains(window, target, compare));
   if (found !== undefined) return found;
-  if (windows.length === 0) return { refusal: `no verified backup belongs to the history of timeline ${timeline}` };
   const gap = gapsOf(archive, compare)[0];
-  const reached = windows.map(({ fromMs, toMs, end }) => `${timeOf(fromMs)} to ${timeOf(toMs)} (position ${end})`);
   const lacks = gap === undefined ? "" : `; the archive lacks ${gap.from} to ${gap.to} of timeline ${gap.timeline}`;
+  if (windows.length === 0)
+    return { refusal: `no verified backup leads into the history of timeline ${timeline}${lacks}` };
+  const reached = windows.map(({ fromMs, toMs, end }) => `${timeOf(fromMs)} to ${timeOf(toMs)} (position ${end})`);
   return {
-    refusal: `${target?.kind} "${target?.value}" is outside of what can be restored: ${reached.join(", ")}${lacks}`,
+    refusal: `${target?.kind} "${target?.value}" is outside of what can be restored: ${reached.slice(0, reachedMax).join(", ")}${lacks}`,
   };
 }
 
@@ -141,10 +167,12 @@ function ofTimeline(
   return segments.filter((each) => each.timeline === timeline).toSorted((a, b) => compare(a.start, b.start));
 }
 
-function newestTimeline({ bases, segments, forks }: Archive): number {
+/** The history that was begun last. */
+export function newestTimeline({ bases, segments, forks }: Archive): number {
   return Math.max(1, ...[...bases, ...segments, ...forks].map(({ timeline }) => timeline));
 }
 
-function timeOf(ms: number): string {
+/** A target of this time is inside of what ends or begins here: nothing is rounded. */
+export function timeOf(ms: number): string {
   return new Date(ms).toISOString();
 }

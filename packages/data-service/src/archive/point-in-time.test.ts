@@ -1,10 +1,12 @@
 /** An archive beside a backup, and restores from both, compared by content. */
 import { expect, test } from "vitest";
+import type { EncryptionKey } from "../format/encryption-key.ts";
 import { targetRefusal, type RestoreTarget } from "../engine/target.ts";
 import { MemoryStorage } from "../storage/memory-storage.ts";
 import { AppendLog, log, replay, target as appendTargets } from "./append-log.fixture.ts";
 import { type Archive, type BaseBackup, gapsOf, wayTo } from "./archive-window.ts";
-import { archiveSegment, listSegments, type LogArchive, readSegment } from "./log-archive.ts";
+import { filePath, logAmong, type ArchivedSegment } from "./archived-file.ts";
+import { archiveSegment, type LogArchive, readArchived } from "./log-archive.ts";
 
 const { signal } = new AbortController();
 const { compare } = log;
@@ -23,26 +25,40 @@ async function archiveAll(store: AppendLog, archive: LogArchive): Promise<void> 
   for (const [name, bytes] of store.fullSegments()) await archiveSegment(archive, name, bytes, signal);
 }
 
+function archiveIn(storage: MemoryStorage, activeKey?: string): LogArchive {
+  const keyNamed = (name: string): EncryptionKey => ({ name, bytes: Buffer.alloc(32, name) });
+  return { storage, folder: "orders", log, activeKey, keyNamed };
+}
+
+async function segmentsOf({ storage, folder }: LogArchive): Promise<readonly ArchivedSegment[]> {
+  return logAmong(await storage.list(folder, signal), folder).segments;
+}
+
+async function remove({ archive, storage }: Stage, name: string): Promise<void> {
+  for (const segment of await segmentsOf(archive))
+    if (segment.name === name) storage.objects.delete(filePath(archive.folder, segment));
+}
+
 /** Eight entries, a backup after six, and a log of twenty. */
 async function setUp(): Promise<Stage> {
   const storage = new MemoryStorage();
-  const archive = { storage, folder: "orders/log", log };
+  const archive = archiveIn(storage);
   const store = new AppendLog();
   store.append(...texts(0, 6));
-  const base = { name: "first", timeline: 1, position: "6", takenAtMs: 5 * 60_000 };
+  const base = { name: "first", timeline: 1, start: "6", position: "6", takenAtMs: 5 * 60_000 };
   store.append(...texts(6, 12), "mark before the change", ...texts(13, 20));
   await archiveAll(store, archive);
   return { store, storage, archive, base };
 }
 
 async function archiveOf({ archive, base, store }: Stage): Promise<Archive> {
-  return { bases: [base], segments: await listSegments(archive, new Map(), signal), forks: store.forks };
+  return { bases: [base], segments: await segmentsOf(archive), forks: store.forks };
 }
 
 async function restore(stage: Stage, wanted?: RestoreTarget): Promise<readonly string[] | string> {
   const way = wayTo(wanted, await archiveOf(stage), compare);
   if ("refusal" in way) return way.refusal;
-  const bytes = await Promise.all(way.segments.map(({ name }) => readSegment(stage.archive, name, signal)));
+  const bytes = await Promise.all(way.segments.map((segment) => readArchived(stage.archive, segment, signal)));
   return replay(stage.store.entries.slice(0, 6), bytes, way.end, wanted);
 }
 
@@ -58,7 +74,7 @@ test.each<[RestoreTarget | undefined, number]>([
 
 test("a gap is named, ends the window, and a target behind it is refused with both", async () => {
   const stage = await setUp();
-  stage.storage.objects.delete("orders/log/1-000012");
+  await remove(stage, "1-000012");
   expect(gapsOf(await archiveOf(stage), compare)).toEqual([{ timeline: 1, from: "12", to: "16" }]);
   expect(await restore(stage)).toHaveLength(12);
   expect(await restore(stage, { kind: "position", value: "18" })).toMatch(
@@ -93,7 +109,7 @@ test("a segment of the old history that begins at the fork is not replayed, and 
     return "refusal" in way ? way.refusal : way.segments.map(({ name }) => name);
   };
   expect(await names()).toEqual(["1-000004", "1-000008", "2-000012"]);
-  stage.storage.objects.delete("orders/log/1-000008");
+  await remove(stage, "1-000008");
   expect(await names()).toEqual(["1-000004"]);
 });
 
@@ -101,7 +117,7 @@ test("the same segment again succeeds; another one under its name is refused, an
   const { archive, storage } = await setUp();
   const [path = ""] = [...storage.objects.keys()];
   const bytes = await storage.read(path, 1_000, signal);
-  const name = path.slice(archive.folder.length + 1);
+  const [{ name } = { name: "" }] = await segmentsOf(archive);
   expect(await archiveSegment(archive, name, bytes, signal)).toBe("present");
   const other = Buffer.from(Buffer.from(bytes).toString("utf8").replace("entry 0", "entry x"));
   await expect(archiveSegment(archive, name, other, signal)).rejects.toThrow("has other bytes under this name");

@@ -2,6 +2,7 @@
 import { act, rest, type Step, wait } from "setpoint";
 import type { StoredBackup } from "../agent/request.ts";
 import type { Backup } from "../kinds/backup.ts";
+import { storedFolder } from "../kinds/instance.ts";
 import type { PlannedStep } from "../kinds/planned-step.ts";
 import { type AttemptState, type AttemptStep, nextAttemptStep, retryLater, transferName } from "../transfer/attempt.ts";
 import { timestampAt } from "@setpoint/host";
@@ -191,9 +192,8 @@ function blockedByInstance({ backup: { spec, status }, instance }: SeenBackup): 
 /** Below the instance's UID, because a later instance of that name is another one. */
 function objectOf({ backup, instance, external }: SeenBackup): string {
   const { uid, namespace = "" } = backup.metadata;
-  const { kind, name } = backup.spec.instance;
   const instanceUID = external === undefined ? (instance?.uid ?? "") : "external";
-  return `${kind.toLowerCase()}/${namespace}/${name}/${instanceUID}/${uid}`;
+  return `${storedFolder(backup.spec.instance, namespace, instanceUID)}/${uid}`;
 }
 
 function waiting(

@@ -1,5 +1,7 @@
 /** The half of an engine that runs in transfer pods, beside the data. */
 
+import type { EngineLog } from "./log.ts";
+
 /** Where a transfer pod reads and writes, apart from the store. */
 export interface AgentEnvironment {
   /** What `EngineControl.source` put into the request. */
@@ -16,6 +18,20 @@ export interface SnapshotFacts {
   readonly engineVersion: string;
   /** What the engine orders its changes by: etcd's revision, or PostgreSQL's LSN. It only grows. */
   readonly position: string;
+  /** Where the log goes on from this copy; absent when it cannot be replayed onto it. */
+  readonly log?: SnapshotLog | undefined;
+}
+
+/** Where a log goes on from a copy of the data. */
+export interface SnapshotLog {
+  readonly timeline: number;
+  /**
+   * Replay starts here. It is before `SnapshotFacts.position` when data changed while they were copied; what
+   * is between them must be replayed in any case.
+   */
+  readonly start: string;
+  /** When `SnapshotFacts.position` was reached, by the engine's clock: no target may be earlier. */
+  readonly endedAtMs: number;
 }
 
 /** One consistent copy of all data. */
@@ -34,6 +50,8 @@ export interface EngineAgent {
    * reads all of `data`.
    */
   verify(data: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<VerifiedSnapshot>;
+  /** The engine's log, when it has one: the same as in `EngineControl`. */
+  readonly log?: EngineLog;
   /** One value as a client writes and reads it, for acceptance tests; absent when the engine has none. */
   readonly values?: EngineValues;
 }

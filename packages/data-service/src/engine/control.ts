@@ -59,6 +59,11 @@ export interface DataFolder {
 export interface DataFolderPaths {
   readonly snapshotFile: string;
   readonly claimFolder: string;
+  /**
+   * A folder of the claim. In a restore with a replay, and in no other, it has the files of `ReplaySettings`
+   * and a folder `log` with the segments. The engine removes it when it has replayed them.
+   */
+  readonly replayFolder: string;
 }
 
 /**

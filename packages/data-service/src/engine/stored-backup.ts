@@ -13,5 +13,7 @@ export const storedBackup = z.object({
   /** The SHA-256 of the stored bytes. */
   storedSha256: z.string(),
   encryptionKey: z.string().optional(),
+  /** Where the log goes on from it; absent when it can be restored as a whole only. */
+  log: z.object({ timeline: z.int(), start: z.string(), endedAtMs: z.int() }).optional(),
 });
 export type StoredBackup = z.infer<typeof storedBackup>;

@@ -11,9 +11,19 @@ export interface RestoreTarget {
   readonly timeline?: number | undefined;
 }
 
+/** What is replayed onto a backup. */
+export interface Replay {
+  /** Undefined: up to `end`. */
+  readonly target: RestoreTarget | undefined;
+  /** The history that is followed, also when the target names none. */
+  readonly timeline: number;
+  /** The first position that cannot be reached. */
+  readonly end: string;
+}
+
 /** What the tool that prepares a data folder needs to stop at a target. */
 export interface ReplaySettings {
-  /** Files that it writes beside the data, by their path in the data folder. */
+  /** Files that the tool finds in `DataFolderPaths.replayFolder`, by their names. */
   readonly files: Readonly<Record<string, string>>;
   /** What is added to its command. */
   readonly args: readonly string[];
@@ -25,7 +35,7 @@ export interface EngineTarget {
   readonly kinds: readonly TargetKind[];
   /** Why the value is none of its kind, such as a position in another form; undefined when it is one. */
   refusal(target: RestoreTarget): string | undefined;
-  replay(target: RestoreTarget): ReplaySettings;
+  replay(replay: Replay): ReplaySettings;
 }
 
 /** Why an engine cannot stop at this target; undefined when it can. */

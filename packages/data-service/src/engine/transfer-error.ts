@@ -17,6 +17,8 @@ export const transferReasons = {
   BackupMissing: { retry: false },
   /** Stored bytes that differ from what was written, or data that the engine cannot restore. */
   BackupDamaged: { retry: false },
+  /** The archive does not lead to the target of a restore. */
+  TargetUnreachable: { retry: false },
   /** The store is encrypted, the backup is not. */
   BackupNotEncrypted: { retry: false },
   KeyMissing: { retry: false },

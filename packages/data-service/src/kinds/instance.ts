@@ -16,6 +16,11 @@ export const instanceReference = z
   })
   .describe("The instance, in the same namespace.");
 
+/** Where a store has the backups of an instance, and its log. A later one of the name has another UID. */
+export function storedFolder({ kind, name }: Pick<InstanceReference, "kind" | "name">, namespace: string, uid: string) {
+  return `${kind.toLowerCase()}/${namespace}/${name}/${uid}`;
+}
+
 export type InstanceReference = z.infer<typeof instanceReference>;
 
 /** Refuses a change of `spec.instance`, in an object of the kind with this name. */

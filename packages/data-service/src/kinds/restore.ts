@@ -24,9 +24,60 @@ const source = field(
       })
       .optional()
       .describe("Stored data whose Backup is gone."),
+    archive: z
+      .object({
+        store: name.describe(
+          "The BackupStore, in the same namespace, that has the backups and the log of the instance.",
+        ),
+        instanceUID: z
+          .string()
+          .regex(/^[A-Za-z0-9-]+$/)
+          .max(63)
+          .optional()
+          .describe(
+            "The UID of the instance whose data they are: the fourth part of paths in the store. Needed when the instance is gone and none of its Backups is left.",
+          ),
+      })
+      .optional()
+      .describe("The archive of the instance. The backup that the restore begins with is chosen there."),
   }),
-  { description: "The data to restore.", rules: [exactlyOneOf("backup", "stored")] },
+  { description: "The data to restore.", rules: [exactlyOneOf("backup", "stored", "archive")] },
 );
+
+const targetValue = z.string().min(1).max(200);
+
+const target = field(
+  z.object({
+    time: z
+      .string()
+      .regex(/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/)
+      .max(40)
+      .optional()
+      .describe("Up to the last change at or before this time, such as 2026-01-31T12:00:00Z."),
+    position: targetValue.optional().describe("Up to this position of the engine's log."),
+    name: targetValue.optional().describe("Up to the mark of this name, which was set before."),
+    transaction: targetValue.optional().describe("Up to the end of this transaction."),
+    timeline: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("The history to follow. Each promotion begins a new one; the newest when absent."),
+  }),
+  {
+    description:
+      "The moment of the past that the data are of. Without it a backup is restored as a whole, and an archive up to its end.",
+    rules: [exactlyOneOf("time", "position", "name", "transaction")],
+  },
+);
+
+const way = z.object({
+  object: z.string().describe("The path of the backup that it begins with."),
+  timeline: z.int(),
+  segments: z.int().describe("How many segments of the log are replayed."),
+  end: z.string().describe("The first position that the archive did not lead to."),
+  from: z.string(),
+  to: z.string(),
+});
 
 const newInstance = z
   .object({
@@ -39,6 +90,7 @@ const spec = field(
   z.object({
     instance: instanceReference.describe("The instance that the data are of. A restore in place replaces its data."),
     source,
+    target: target.optional(),
     newInstance: newInstance.optional(),
     inPlace: z.object({}).optional().describe("Replace the data of the instance. It is stopped meanwhile."),
     keepPreviousFor: duration()
@@ -86,6 +138,8 @@ const status = z.object({
   encryptionKey: z.string().optional(),
   position: z.string().optional().describe("The position of the engine that the data reach to."),
   takenAt: z.string().optional().describe("When that position was the newest."),
+  archive: z.string().optional().describe("What the store has of the instance: the path of its backups and its log."),
+  way: way.optional().describe("How the restore gets to its target, as it was found in the store and verified."),
   instanceUID: z.string().optional().describe("The UID of the instance with the restored data."),
   safetyBackup: z.string().optional().describe("The Backup of the data from before."),
   failure: z.string().optional().describe("Why the restore goes back to the previous data."),
@@ -116,7 +170,7 @@ export const Restore = defineKind({
   rules: [
     rule("size(self.metadata.name) <= 200", "the name may have at most 200 characters, because pods' names add to it"),
     rule(
-      "self.spec.instance == oldSelf.spec.instance && self.spec.source == oldSelf.spec.source && has(self.spec.newInstance) == has(oldSelf.spec.newInstance)",
+      "self.spec.instance == oldSelf.spec.instance && self.spec.source == oldSelf.spec.source && has(self.spec.target) == has(oldSelf.spec.target) && (!has(self.spec.target) || self.spec.target == oldSelf.spec.target) && has(self.spec.newInstance) == has(oldSelf.spec.newInstance)",
       "immutable: create another Restore instead",
     ),
   ],

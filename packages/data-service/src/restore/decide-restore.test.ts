@@ -42,6 +42,8 @@ function seen(serving: boolean, claim: SeenRestore["claim"]): SeenRestore {
       backup: undefined,
       store: undefined,
       storeRefusal: undefined,
+      archive: undefined,
+      replayRefusal: undefined,
       refusal: undefined,
       versionRefusal: () => undefined,
       original: undefined,

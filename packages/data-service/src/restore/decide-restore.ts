@@ -9,8 +9,9 @@ import { hasBegun, isRestoreFinished, targetName } from "./restore-phase.ts";
 import type { RestoreMark } from "../engine/restore-mark.ts";
 import type { Restore } from "../kinds/restore.ts";
 import { type AttemptStep, nextAttemptStep } from "../transfer/attempt.ts";
+import { hasReplay } from "./restore-target.ts";
 import { phaseAfter, type RestorePhase, restoreSteps } from "./restore-steps.ts";
-import { restoreIdOf, restoreTransferName, safetyBackupName, type SeenRestore } from "./seen-restore.ts";
+import { restoreIdOf, restoreTransferName, safetyBackupName, type SeenRestore, storeNameOf } from "./seen-restore.ts";
 
 export interface RestoreActions {
   readonly startVerify: { readonly pod: string };
@@ -42,6 +43,8 @@ const checkMs = 5_000;
  * itself.
  */
 const observedMsMin = 60_000;
+type DoneTransfer = Extract<AttemptStep, { kind: "done" }>["result"];
+
 const noAttempt = { attempt: undefined, retryAt: undefined, transferUID: undefined };
 
 export function decideRestore(seen: SeenRestore): RestoreDecision {
@@ -102,29 +105,51 @@ function pending(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
     );
   if (newInstance === undefined && target === undefined)
     return unable(seen, status, `${restore.spec.instance.kind} "${restore.spec.instance.name}" does not exist`);
-  if (refusal !== undefined) return failed(seen, status, refusal);
-  const missing = missingFor(seen, source.stored?.store ?? backup?.spec.store);
+  const refused = refusal ?? seen.replayRefusal;
+  if (refused !== undefined) return failed(seen, status, refused);
+  if (source.archive !== undefined && seen.archive === undefined) return unable(seen, status, unknownArchive(restore));
+  const missing = missingFor(seen, storeNameOf(restore, backup));
   if (missing !== undefined) return unable(seen, status, missing);
   if (ahead !== undefined) return queued(seen, status, ahead);
   const { sha256, encryptionKey, position, takenAt, object } = backup?.status ?? {};
   const found = {
-    store: source.stored?.store ?? backup?.spec.store,
+    store: storeNameOf(restore, backup),
+    archive: seen.archive,
     object: source.stored?.object ?? object,
     ...{ sha256, encryptionKey, position, takenAt },
   };
   return next(seen, { ...status, ...found }, "the source is verified before anything is changed");
 }
 
+function unknownArchive({ spec: { instance } }: Restore): string {
+  return `${instance.kind} "${instance.name}" does not exist, and no Backup of it says its UID; set spec.source.archive.instanceUID of a new Restore`;
+}
+
 function verifying(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
-  return transferring(seen, status, "verify", ({ backup }) => {
+  return transferring(seen, status, "verify", ({ backup, way }) => {
+    if (hasReplay(seen.restore) && way === undefined)
+      return failed(seen, status, "the transfer reported success without a way to the target");
     const refusal = backup === undefined ? undefined : seen.versionRefusal(backup.engineVersion);
     if (refusal !== undefined) return failed(seen, status, refusal);
-    const facts = { sha256: backup?.sha256, position: backup?.position, takenAt: backup?.takenAt };
-    const known = { ...status, ...facts, encryptionKey: backup?.encryptionKey };
+    const { sha256, encryptionKey } = backup ?? {};
+    const known = { ...status, ...momentOf(seen.restore, backup, way), sha256, encryptionKey, way };
     const isNew = seen.restore.spec.newInstance !== undefined;
     const then = isNew ? "the new instance gets its data" : "the present data are backed up";
     return next(seen, known, `the source is verified; ${then}`);
   });
+}
+
+/** What the restored data are of, as far as it is known before a replay. */
+function momentOf(
+  restore: Restore,
+  backup: DoneTransfer["backup"],
+  way: DoneTransfer["way"],
+): Pick<RestoreStatus, "position" | "takenAt" | "object"> {
+  if (way === undefined)
+    return { position: backup?.position, takenAt: backup?.takenAt, object: restore.status?.object };
+  const { target } = restore.spec;
+  const end = target === undefined ? { position: way.end, takenAt: way.to } : {};
+  return { position: target?.position, takenAt: target?.time, ...end, object: way.object };
 }
 
 /** A backup of the present data, if the instance can give them. Its volumes are kept in any case. */
@@ -291,7 +316,7 @@ function transferring(
   seen: SeenRestore,
   status: RestoreStatus,
   task: "verify" | "prepare",
-  done: (result: Extract<AttemptStep, { kind: "done" }>["result"]) => RestoreDecision,
+  done: (result: DoneTransfer) => RestoreDecision,
 ): RestoreDecision {
   const { restore, nowMs } = seen;
   const step = nextAttemptStep(status, seen.transfer, { attempts: restore.spec.attempts, nowMs });

@@ -4,6 +4,7 @@ import { PodFailures } from "setpoint/pods";
 import { controller, isAlreadyExists, keyOf, watching } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { EngineControl } from "../engine/control.ts";
+import type { ReplaySettings } from "../engine/target.ts";
 import { restoreAnnotation } from "../engine/restore-mark.ts";
 import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
@@ -11,13 +12,14 @@ import { Restore } from "../kinds/restore.ts";
 import { selectionOf } from "../kinds/selection.ts";
 import type { ControllerOptions } from "../transfer/controller-options.ts";
 import { deletePods } from "../transfer/delete-pods.ts";
-import { storeRequest } from "../transfer/store-mounts.ts";
 import { transferPod } from "../transfer/transfer-pod.ts";
 import { abandonRestore } from "./abandon-restore.ts";
 import { decideRestore, type RestoreActions, type RestoreStatus } from "./decide-restore.ts";
 import { PhaseWatch } from "./phase-watch.ts";
 import { preparePod } from "./prepare-pod.ts";
 import { targetName } from "./restore-phase.ts";
+import { fetchRequest, verifyRequest } from "./restore-request.ts";
+import { restoreTarget } from "./restore-target.ts";
 import { createdInstance, dataFolderPaths, observeRestore, restoreIdOf, type SeenRestore } from "./seen-restore.ts";
 
 /** The controller of Restores whose instances are of this engine; it ignores all others. */
@@ -77,7 +79,7 @@ function actionsOf<Instance extends KubeObject>(engine: EngineControl<Instance>)
               transferPod({
                 ...transferOf(restore, pod, image),
                 store,
-                request: request("verify", engine.name, restore, store),
+                request: verifyRequest(engine.name, restore, store),
               }),
             ),
           ),
@@ -114,12 +116,13 @@ function actionsOf<Instance extends KubeObject>(engine: EngineControl<Instance>)
     async startPrepare({ pod }, { create }, { restore, store, image = "", target, claim }) {
       if (store === undefined || target === undefined || claim === undefined) return;
       const folder = engine.dataFolder(target.object, restoreIdOf(restore), dataFolderPaths);
+      const replay = replayOf(restore, engine);
       const transfer = {
         ...transferOf(restore, pod, image),
         store,
-        request: request("fetch", engine.name, restore, store),
+        request: fetchRequest(engine.name, restore, store, replay),
       };
-      await create(preparePod(transfer, folder, claim.metadata.name));
+      await create(preparePod(transfer, folder, claim.metadata.name, replay));
     },
 
     deletePods: (args, context, { pods, spentPods }) =>
@@ -147,11 +150,14 @@ function transferOf({ metadata, spec }: Stored<Restore>, name: string, image: st
   return { name, namespace: metadata.namespace ?? "", owner: "restore", image, deadlineSeconds };
 }
 
-function request<Task extends "verify" | "fetch">(task: Task, engine: string, { status }: Restore, store: BackupStore) {
-  const { sha256, encryptionKey, object = "" } = status ?? {};
-  const expected =
-    sha256 === undefined ? undefined : { sha256, ...(encryptionKey === undefined ? {} : { encryptionKey }) };
-  return { task, engine, store: storeRequest(store), object, expected };
+/** What the engine needs to stop at the target; undefined when nothing is replayed. */
+function replayOf<Instance extends KubeObject>(
+  restore: Restore,
+  engine: EngineControl<Instance>,
+): ReplaySettings | undefined {
+  const { way } = restore.status ?? {};
+  if (way === undefined) return undefined;
+  return engine.target?.replay({ target: restoreTarget(restore), timeline: way.timeline, end: way.end });
 }
 
 function safetyBackup(name: string, { metadata, spec }: Stored<Restore>, store: BackupStore | undefined): Backup {

@@ -36,6 +36,8 @@ function allDone(restore: Restore, status: RestoreStatus | undefined): SeenResto
     // Only whether it is there decides.
     store: { metadata: { name: "s3" } } as BackupStore,
     storeRefusal: undefined,
+    archive: undefined,
+    replayRefusal: undefined,
     spentPods: [],
     restore: stored({ ...restore, ...(status === undefined ? {} : { status }) }),
     ...{ backup: stored(succeeded), safetyBackup: stored(succeeded), ahead: undefined, pods: [], original: undefined },

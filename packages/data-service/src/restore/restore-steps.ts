@@ -3,6 +3,7 @@ import type { Stored } from "setpoint";
 import type { PlannedStep } from "../kinds/planned-step.ts";
 import type { Restore } from "../kinds/restore.ts";
 import { targetName } from "./restore-phase.ts";
+import { hasReplay } from "./restore-target.ts";
 import { safetyBackupName } from "./seen-restore.ts";
 
 export type RestorePhase = NonNullable<Restore["status"]>["phase"];
@@ -36,10 +37,10 @@ const none = "none";
 const stillStopped = "reads and writes still fail";
 
 const steps: Readonly<Record<OrderedPhase, (restore: Stored<Restore>) => readonly PlannedStep[]>> = {
-  Verifying: ({ spec: { source } }) => [
+  Verifying: (restore) => [
     {
       action: "VerifySource",
-      reason: `${source.backup === undefined ? `"${source.stored?.object}"` : `Backup "${source.backup}"`} is read from its store and checked`,
+      reason: `${sourceOf(restore)} is read from its store and checked`,
       interruption: none,
     },
   ],
@@ -60,12 +61,22 @@ const steps: Readonly<Record<OrderedPhase, (restore: Stored<Restore>) => readonl
   Preparing: (restore) => [
     {
       action: "PrepareVolume",
-      reason: "a new volume gets the restored data",
+      reason: hasReplay(restore)
+        ? "a new volume gets the backup, and the log up to the target"
+        : "a new volume gets the restored data",
       interruption: restore.spec.newInstance === undefined ? stillStopped : none,
     },
   ],
   Starting: (restore) => (restore.spec.newInstance === undefined ? startInPlace(restore) : [startNew(restore)]),
 };
+
+function sourceOf(restore: Stored<Restore>): string {
+  const { source, instance } = restore.spec;
+  const log = hasReplay(restore) ? ", with the log up to the target," : "";
+  if (source.backup !== undefined) return `Backup "${source.backup}"${log}`;
+  if (source.stored !== undefined) return `"${source.stored.object}"${log}`;
+  return `the best backup of ${instance.kind} "${instance.name}" in BackupStore "${source.archive?.store}"${log}`;
+}
 
 function startInPlace(restore: Stored<Restore>): readonly PlannedStep[] {
   const { keepPreviousFor } = restore.spec;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isSetpointError } from "@setpoint/apimachinery";
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import type { PodFailures } from "setpoint/pods";
@@ -5,11 +6,13 @@ import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { EngineControl, InstanceState } from "../engine/control.ts";
 import { type RestoreMark, restoreMarkOf } from "../engine/restore-mark.ts";
 import { pathProblem, storeProblem } from "../engine/store-consent.ts";
+import { agentPaths } from "../agent/request.ts";
 import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
 import { Restore } from "../kinds/restore.ts";
 import type { PhaseWatch } from "./phase-watch.ts";
 import { isRestoreFinished, targetName } from "./restore-phase.ts";
+import { archiveFolder, hasReplay, replayRefusal } from "./restore-target.ts";
 import { restoreAhead } from "./turns.ts";
 import { transferName } from "../transfer/attempt.ts";
 import { observeTransfer, type SeenTransfer } from "../transfer/observe-transfer.ts";
@@ -37,6 +40,10 @@ export interface SeenRestore<Instance extends KubeObject = KubeObject> {
   readonly storeRefusal: string | undefined;
   /** The instance that the data are restored into. */
   readonly target: SeenInstance<Instance> | undefined;
+  /** What the store has of the instance that the data are of; undefined while nobody knows its UID. */
+  readonly archive: string | undefined;
+  /** Why the engine cannot restore to the target. */
+  readonly replayRefusal: string | undefined;
   /** Why the engine cannot restore into it. */
   readonly refusal: string | undefined;
   /** Why the instance cannot take data of this version; undefined when it can. */
@@ -77,7 +84,11 @@ export function restoreTransferName(restore: string, task: "verify" | "prepare",
 }
 
 /** Where the prepared claim is mounted, and where the tool finds the snapshot. */
-export const dataFolderPaths = { snapshotFile: "/run/setpoint/snapshot/snapshot", claimFolder: "/run/setpoint/data" };
+export const dataFolderPaths = {
+  snapshotFile: "/run/setpoint/snapshot/snapshot",
+  claimFolder: "/run/setpoint/data",
+  replayFolder: agentPaths.replayFolder,
+};
 
 /** What an observation uses beyond the API server. */
 interface RestorePorts {
@@ -98,11 +109,12 @@ export async function observeRestore<Instance extends KubeObject>(
   const restore = fresh?.metadata.uid === cached.metadata.uid ? fresh : cached;
   const { source, instance } = restore.spec;
   const backup = source.backup === undefined ? undefined : context.get(Backup, source.backup, namespace);
-  const storeName = restore.status?.store ?? source.stored?.store ?? backup?.spec.store ?? "";
+  const storeName = restore.status?.store ?? storeNameOf(restore, backup) ?? "";
   const store = context.get(BackupStore, storeName, namespace);
   const target = await observeTarget(restore, context, engine);
   const original = context.get(engine.kind, instance.name, namespace);
   const destination = { target, original, engine };
+  const archive = restore.status?.archive ?? observeArchive(restore, backup, original, context);
   const pod = transferPodOf(restore);
   return {
     restore,
@@ -111,8 +123,10 @@ export async function observeRestore<Instance extends KubeObject>(
     image,
     backup,
     store,
-    storeRefusal: isRestoreFinished(restore) ? undefined : await storeRefusalOf(restore, store, context),
+    storeRefusal: isRestoreFinished(restore) ? undefined : await storeRefusalOf(restore, archive, store, context),
     target,
+    archive,
+    replayRefusal: replayRefusal(restore, engine),
     refusal: refusalOf(restore, destination, (each) => engine.refusal?.(each)),
     versionRefusal: (version) => refusalOf(restore, destination, (each) => engine.versionRefusal?.(each, version)),
     original,
@@ -132,13 +146,38 @@ function isUnderWay(pod: Stored<Pod>): boolean {
   return pod.metadata.deletionTimestamp === undefined && transferResult(pod) === undefined;
 }
 
+/** The store that the source of the Restore names. */
+export function storeNameOf({ spec: { source } }: Restore, backup: Backup | undefined): string | undefined {
+  return source.stored?.store ?? source.archive?.store ?? backup?.spec.store;
+}
+
+/** An instance that is gone is known by the newest of its Backups. */
+function observeArchive<Instance extends KubeObject>(
+  restore: Stored<Restore>,
+  backup: Stored<Backup> | undefined,
+  original: Stored<Instance> | undefined,
+  context: ReconcileContext,
+): string | undefined {
+  if (!hasReplay(restore)) return undefined;
+  const { instance, source } = restore.spec;
+  const [newest] = context
+    .list(Backup, { namespace: restore.metadata.namespace })
+    .filter(({ spec, status }) => isDeepStrictEqual(spec.instance, instance) && status?.takenAt !== undefined)
+    .toSorted((a, b) => ((a.status?.takenAt ?? "") < (b.status?.takenAt ?? "") ? 1 : -1));
+  const uid = original?.metadata.uid ?? newest?.status?.instanceUID;
+  return archiveFolder(restore, source.stored?.object ?? backup?.status?.object, uid);
+}
+
 async function storeRefusalOf(
   { spec, status }: Stored<Restore>,
+  archive: string | undefined,
   store: BackupStore | undefined,
   context: ReconcileContext,
 ): Promise<string | undefined> {
   if (store === undefined) return undefined;
-  const path = status?.object ?? spec.source.stored?.object;
+  // A path has all its parts, also while the backup is not chosen.
+  const inArchive = archive === undefined ? undefined : `${archive}/backup`;
+  const path = status?.object ?? spec.source.stored?.object ?? inArchive;
   const problem =
     (await storeProblem(store, context)) ?? (path === undefined ? undefined : await pathProblem(store, path, context));
   return problem?.message;

@@ -9,7 +9,7 @@ import { type Mount, secretsMount, storeMounts } from "./store-mounts.ts";
  * The user of transfer pods: any but root, and the same always, because it owns the files in a store of kind
  * `claim`.
  */
-const user = 65_532;
+export const transferUser = 65_532;
 /** Streams hold little in memory; the rest is Node itself. */
 const resources = { requests: { cpu: "50m", memory: "128Mi" }, limits: { cpu: "1", memory: "512Mi" } };
 /** Room for what libraries write to /tmp; a backup never passes through it. */
@@ -72,7 +72,7 @@ export function podOf(
   { name, namespace, owner, request, deadlineSeconds }: AgentPod,
   mounts: readonly Mount[],
   containers: Pick<PodSpec, "containers" | "initContainers">,
-  runAsUser: number = user,
+  runAsUser: number = transferUser,
 ): Pod {
   return Pod({
     name,
@@ -89,7 +89,7 @@ export function podOf(
 }
 
 /** What every pod of the operator's image has: no token, a user without privileges, its volumes. */
-export function securedPod(mounts: readonly Mount[], runAsUser: number = user): Omit<PodSpec, "containers"> {
+export function securedPod(mounts: readonly Mount[], runAsUser: number = transferUser): Omit<PodSpec, "containers"> {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,

@@ -6,7 +6,8 @@ export function processesWith(text: string): readonly number[] {
   return pids.filter((pid) => commandLine(pid).includes(text)).map(Number);
 }
 
-function commandLine(pid: string): string {
+/** Its arguments with spaces between them; empty for one that has ended. */
+export function commandLine(pid: number | string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
   } catch {

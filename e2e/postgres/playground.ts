@@ -27,6 +27,24 @@ export interface ClusterState {
   };
 }
 
+/** What the tests read of a Backup or a Restore. */
+export interface EndedStatus {
+  readonly phase: string;
+  readonly message?: string;
+  readonly position?: string;
+  readonly engineVersion?: string;
+  readonly recoverySeconds?: number;
+}
+
+function dataKind(kind: string, name: string): { apiVersion: string; kind: string; metadata: { name: string } } {
+  return { apiVersion: "data.setpoint.dev/v1", kind, metadata: { name } };
+}
+
+/** A PostgresCluster as a Backup or a Restore refers to it. */
+export function instanceOf(name: string): object {
+  return { apiGroup: "postgres.setpoint.dev", kind: "PostgresCluster", name };
+}
+
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -136,6 +154,37 @@ export class PostgresPlayground implements AsyncDisposable {
       missing: writes.map(({ n }) => n).filter((n) => !present.has(n)),
       pause: longestPause(writes),
     };
+  }
+
+  /** A claim in which backups are stored. */
+  async createStore(name: string): Promise<void> {
+    const metadata = { name, labels: { "data.setpoint.dev/backup-store": "true" } };
+    const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "2Gi" } } };
+    const objects = [
+      { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: claim },
+      { ...dataKind("BackupStore", name), spec: { claim: { claimName: name } } },
+    ];
+    await this.apply(...objects);
+  }
+
+  async apply(...objects: readonly object[]): Promise<void> {
+    await this.kubectl.ok("apply -f -", [], {
+      input: JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }),
+    });
+  }
+
+  /** Creates a Backup or a Restore; its status when it has ended. */
+  async ended(kind: "Backup" | "Restore", name: string, spec: object): Promise<EndedStatus> {
+    await this.apply({ ...dataKind(kind, name), spec });
+    return vi.waitFor(
+      async () => {
+        const { status } = JSON.parse(await this.kubectl.ok(`get ${kind} ${name} -o json`)) as { status?: EndedStatus };
+        if (status?.phase !== "Succeeded" && status?.phase !== "Failed")
+          throw new Error(`${kind} ${name} has not ended: ${JSON.stringify(status)}`);
+        return status;
+      },
+      { timeout: settleMsMax, interval: 300 },
+    );
   }
 
   /** Deletes a cluster, and waits until nothing of it is left. */

@@ -1,4 +1,4 @@
-/** The operator's process, or by its first argument the program that an instance's pod starts with. */
+/** The operator's process, or by its first argument another program of the image. */
 import { runOperatorProcess } from "setpoint/process";
 
 async function run([command = "", target = ""]: readonly string[]): Promise<number> {
@@ -6,6 +6,11 @@ async function run([command = "", target = ""]: readonly string[]): Promise<numb
     const { installManager } = await import("./manager/install-manager.ts");
     installManager(target);
     return 0;
+  }
+  if (command === "agent") {
+    // A call of the store that was abandoned must not keep the process alive.
+    const { runPostgresAgent } = await import("./engine/run-postgres-agent.ts");
+    process.exit(await runPostgresAgent());
   }
   const { default: operator } = await import("./operator.ts");
   return runOperatorProcess(operator);

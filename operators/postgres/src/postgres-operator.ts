@@ -1,11 +1,18 @@
 /** The operator for PostgresCluster, assembled of its parts. */
-import { BoundedMap, type CertificateIssuer, CertificateKeeper, x509Issuer } from "@setpoint/data-service";
-import { controller, defineOperator, type KindRef, type Operator, watching } from "setpoint";
+import {
+  BoundedMap,
+  type CertificateIssuer,
+  CertificateKeeper,
+  defineDataService,
+  x509Issuer,
+} from "@setpoint/data-service";
+import { controller, type KindRef, type Operator, watching } from "setpoint";
 import type { WriteVerb } from "setpoint/install";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
-import { podFailureRule, PodFailures } from "setpoint/pods";
+import { PodFailures } from "setpoint/pods";
 import { ownedKinds, postgresActions } from "./act/actions.ts";
 import { postgresConditions, postgresStatus } from "./act/status.ts";
+import { postgresAcceptance } from "./engine/postgres-acceptance.ts";
 import type { InstanceGateway } from "./instance/instance-gateway.ts";
 import { clusterOfLogin, loginSecrets } from "./kind/login-secret.ts";
 import { PostgresCluster } from "./kind/postgres-cluster.ts";
@@ -47,16 +54,12 @@ export function postgresOperator(
     status: postgresStatus,
     conditions: postgresConditions,
   });
-  return defineOperator({
-    name: "postgres",
+  return defineDataService({
+    acceptance: postgresAcceptance,
+    image,
     controllers: [clusters],
     writes,
     relatedImages,
-    permissions: [
-      podFailureRule,
-      { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] },
-      // It removes the request for a switchover.
-      { apiGroups: [PostgresCluster.group], resources: [PostgresCluster.plural], verbs: ["patch"] },
-    ],
+    permissions: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] }],
   });
 }

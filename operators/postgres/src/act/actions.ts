@@ -89,6 +89,21 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
       if (pod !== undefined) await context.delete(pod);
     },
 
+    async stopInstances({ instances }, context, seen) {
+      for (const name of instances) {
+        const { pod } = instanceNamed(seen, name) ?? {};
+        if (pod !== undefined) await context.delete(pod);
+      }
+    },
+
+    // The status, written before, names the data.
+    startRestored: async (_, context) => context.requeueAfter(0, "start the first instance"),
+    goBack: async (_, context) => context.requeueAfter(0, "start the instances"),
+
+    async deleteClaims({ claims }, context, { otherClaims }) {
+      for (const claim of otherClaims) if (claims.includes(claim.metadata.name ?? "")) await context.delete(claim);
+    },
+
     async growVolume({ instance, size }, context, seen) {
       const { claim } = instanceNamed(seen, instance) ?? {};
       if (claim !== undefined) await context.patch(claim, { spec: { resources: { requests: { storage: size } } } });
@@ -126,7 +141,7 @@ async function startInstances(
 ): Promise<void> {
   for (const name of names) {
     const { claim } = instanceNamed(seen, name) ?? {};
-    if (claim === undefined) await context.create(instanceClaim(seen.cluster, name));
+    if (claim === undefined) await context.create(instanceClaim(seen.cluster, name, seen.cluster.status?.restored));
     await context.create(instancePod(seen.cluster, name, image));
   }
 }

@@ -24,7 +24,7 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
   return {
     phase: phaseOf(seen, step),
     observedGeneration: cluster.metadata.generation,
-    ...present({ systemID: cluster.status?.systemID ?? serving?.systemId }),
+    ...dataOf(seen, step),
     ...succession(seen, step, facts),
     ...present({ voters: votersOf(seen) }),
     instances: instances.filter(({ pod }) => pod !== undefined).length,
@@ -44,6 +44,25 @@ function votersOf(seen: Seen): Status["voters"] {
   const document = wantedDocument(seen);
   const isFollowed = primaryOf(seen)?.report?.follows === hashOf(document);
   return isFollowed ? document.peers.map(({ name }) => name) : seen.cluster.status?.voters;
+}
+
+/** Which data the cluster runs on: written before anything starts on them. */
+function dataOf(seen: Seen, step: PostgresStep): Pick<Status, "restored" | "previousData" | "stoppedFor" | "systemID"> {
+  const { restore: mark, instances, otherClaims, cluster } = seen;
+  const { restored, previousData, systemID, primary } = cluster.status ?? {};
+  if (step.kind === "act" && step.action === "startRestored")
+    return { restored: step.args.restoreId, previousData: present({ restored, primary, systemID }) };
+  if (step.kind === "act" && step.action === "goBack")
+    return present({ restored: previousData?.restored, systemID: previousData?.systemID });
+  const current = primaryOf(seen);
+  const serving = current !== undefined && acceptsWrites(current) ? current.report?.systemId : undefined;
+  const hasStopped = mark?.state === "stop" && instances.every(({ pod }) => pod === undefined);
+  return present({
+    restored,
+    systemID: systemID ?? serving,
+    stoppedFor: hasStopped ? mark.id : undefined,
+    previousData: mark?.state === "done" && otherClaims.length === 0 ? undefined : previousData,
+  });
 }
 
 /** Who the primary is, was and becomes: written before the step that makes it so. */
@@ -82,6 +101,13 @@ function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): Success
       term: term ?? 1,
     };
   }
+  // Nobody has written to these data yet, and what was known of others counts no more.
+  if (step.kind === "act" && step.action === "startRestored")
+    return { ...present({ lastFailover, lastSwitchover }), primary: step.args.primary, term: (term ?? 0) + 1 };
+  if (step.kind === "act" && step.action === "goBack") {
+    const { primary: to } = cluster.status?.previousData ?? {};
+    return { ...present({ lastFailover, lastSwitchover, primary: to }), term: (term ?? 0) + 1 };
+  }
   const current = primaryOf(seen);
   if (formerPrimary === undefined || current === undefined || !acceptsWrites(current)) return before;
   // The new primary is in office.
@@ -114,6 +140,8 @@ function phaseOf(seen: Seen, step: PostgresStep): Status["phase"] {
   const handover = step.kind === "act" && step.action === "depose" ? step.args.handover : cluster.status?.handover;
   if (cluster.spec.paused) return "Paused";
   if (seen.serviceTaken !== undefined) return "Failed";
+  if (seen.restore !== undefined && seen.restore.state !== "done" && systemID === undefined) return "Restoring";
+  if (seen.restore?.state === "stop") return "Restoring";
   if (handover !== undefined) return handover === "failover" ? "FailingOver" : "SwitchingOver";
   if (systemID === undefined) return seen.refusals.length > 0 ? "Failed" : "Creating";
   if (step.kind === "act" && step.action === "restartInstance") return "Updating";

@@ -1,11 +1,17 @@
 /** The paths of an instance manager's API, and who may use them. */
 
 /** The names in the certificates of the clients of a manager. */
-export const clientNames = { operator: "postgres-operator", instance: "streaming_replica" } as const;
+export const clientNames = {
+  operator: "postgres-operator",
+  instance: "streaming_replica",
+  backup: "postgres-backup",
+} as const;
 
 /** GET: a report. With `holder` and `term`, proof to the primary that the operator reaches it. */
 export const reportPath = "/v1/report";
 /** PUT: what the instance should be. */
 export const desiredPath = "/v1/desired";
+/** GET, for transfer pods: a base backup as a tar archive. */
+export const baseBackupPath = "/v1/base-backup";
 /** POST: a request for the primary's lease. */
 export const leasePath = "/v1/lease";

@@ -5,8 +5,8 @@ import { labels } from "./labels.ts";
 import { serverName } from "./names.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
 
-/** Pods mount `server` and `replication`; the operator calls managers with its own. */
-export type CertificateRole = "server" | "replication" | "operator";
+/** Instances mount `server` and `replication`, transfer pods `backup`; the operator has its own. */
+export type CertificateRole = "server" | "replication" | "operator" | "backup";
 
 export function certificateSecret(cluster: string, role: CertificateRole): string {
   return `${cluster}-${role}-tls`;
@@ -29,6 +29,7 @@ export function certificatesOf(cluster: PostgresCluster): CertificateSubject {
         { role: "server", commonName: "postgres", hosts: hostsOf(cluster) },
         { role: "replication", commonName: clientNames.instance, hosts: [] },
         { role: "operator", commonName: clientNames.operator, hosts: [] },
+        { role: "backup", commonName: clientNames.backup, hosts: [] },
       ],
       times: certificateTimes,
       rotation: annotations[labels.rotate] ?? "",

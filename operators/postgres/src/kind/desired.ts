@@ -41,12 +41,12 @@ export function desiredInstance(
     mayPromote,
   }: { readonly names: readonly string[]; readonly replicas: readonly string[]; readonly mayPromote: boolean },
 ): DesiredInstance {
-  const { term = 0, primary, systemID } = cluster.status ?? {};
+  const { term = 0, primary, systemID, restored } = cluster.status ?? {};
   return {
     term,
     ...(primary === undefined ? {} : { primary }),
     mayPromote,
-    isFirstStart: systemID === undefined,
+    isFirstStart: systemID === undefined && restored === undefined,
     peers: names.map((name) => ({ name, host: instanceHost(name, cluster) })),
     settings: settingsOf(cluster, replicas),
   };

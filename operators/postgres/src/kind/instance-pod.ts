@@ -6,7 +6,7 @@ import { appSecretName, claimName, managerPort, postgresPort, probePort } from "
 import type { PostgresCluster } from "./postgres-cluster.ts";
 
 /** The user `postgres` of the official images. */
-const user = 999;
+export const instanceUser = 999;
 /** A primary ends its sessions, and waits until replicas have received what was committed. */
 const graceSeconds = 30;
 /** Of the volume with the instance manager. */
@@ -14,9 +14,9 @@ const programPath = "/setpoint";
 
 const podSecurity = {
   runAsNonRoot: true,
-  runAsUser: user,
-  runAsGroup: user,
-  fsGroup: user,
+  runAsUser: instanceUser,
+  runAsGroup: instanceUser,
+  fsGroup: instanceUser,
   fsGroupChangePolicy: "OnRootMismatch",
   seccompProfile: { type: "RuntimeDefault" },
 } as const;
@@ -56,7 +56,7 @@ export function instancePod(cluster: PostgresCluster, instance: string, managerI
       initContainers: [installer(managerImage)],
       containers: [server(cluster, instance)],
       volumes: [
-        { name: "data", persistentVolumeClaim: { claimName: claimName(instance) } },
+        { name: "data", persistentVolumeClaim: { claimName: claimName(instance, cluster.status?.restored) } },
         { name: "program", emptyDir: {} },
         { name: "run", emptyDir: {} },
         { name: "tmp", emptyDir: {} },
@@ -140,14 +140,23 @@ function spread(cluster: string): NonNullable<NonNullable<Pod["spec"]>["topology
   }));
 }
 
-export function instanceClaim(cluster: PostgresCluster, instance: string): PersistentVolumeClaim {
+/** `restoreId` is that of the restore whose data the instance gets; undefined: those from before any. */
+export function instanceClaim(
+  cluster: PostgresCluster,
+  instance: string,
+  restoreId: string | undefined,
+): PersistentVolumeClaim {
   const { name = "", namespace = "", uid = "" } = cluster.metadata;
   const { size, storageClassName } = cluster.spec.storage;
   return PersistentVolumeClaim({
-    name: claimName(instance),
+    name: claimName(instance, restoreId),
     namespace,
     labels: { [labels.cluster]: name, [labels.instance]: instance },
-    annotations: { [labels.clusterUid]: uid },
+    annotations: {
+      [labels.clusterUid]: uid,
+      [labels.instance]: instance,
+      ...(restoreId === undefined ? {} : { [labels.restore]: restoreId }),
+    },
     spec: {
       accessModes: ["ReadWriteOnce"],
       resources: { requests: { storage: size } },

@@ -10,6 +10,8 @@ export const labels = {
   template: "postgres.setpoint.dev/template",
   /** An annotation of a claim: the UID of the PostgresCluster that it was made for. */
   clusterUid: "postgres.setpoint.dev/cluster-uid",
+  /** An annotation of a claim: the restore whose data it has; absent on those from before any. */
+  restore: "postgres.setpoint.dev/restore",
   /** An annotation of a PostgresCluster: the instance that should become the primary. */
   switchover: "postgres.setpoint.dev/switchover-to",
   /** An annotation of a PostgresCluster: a new text asks for new certificates now. */

@@ -19,13 +19,9 @@ export function numberOf(instance: string): number {
   return Number(/-(\d+)$/.exec(instance)?.[1] ?? 0);
 }
 
-export function claimName(instance: string): string {
-  return `data-${instance}`;
-}
-
-/** The instance that a claim is for. */
-export function instanceOfClaim(claim: string): string {
-  return claim.replace(/^data-/, "");
+/** The claim of an instance; `restoreId` is that of the restore whose data it has. */
+export function claimName(instance: string, restoreId: string | undefined): string {
+  return restoreId === undefined ? `data-${instance}` : `data-${instance}-${restoreId}`;
 }
 
 /** The stable name of an instance in the DNS of the Kubernetes cluster; pods come and go, the name stays. */

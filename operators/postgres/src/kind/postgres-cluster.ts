@@ -118,6 +118,7 @@ const status = z.object({
     "SwitchingOver",
     "Updating",
     "Scaling",
+    "Restoring",
     "Degraded",
     "Paused",
     "Failed",
@@ -155,6 +156,12 @@ const status = z.object({
   lastSwitchover: z.object({ from: z.string(), to: z.string(), at: z.string(), request: z.string() }).optional(),
   instances: z.int().describe("How many instances there are."),
   readyInstances: z.int(),
+  restored: z.string().optional().describe("The restore whose data it runs on; absent when it has its own."),
+  previousData: z
+    .object({ restored: z.string().optional(), primary: z.string().optional(), systemID: z.string().optional() })
+    .optional()
+    .describe("What it ran on before the restore in place, whose volumes are kept for a while."),
+  stoppedFor: z.string().optional().describe("The restore that all instances have stopped for."),
   currentVersion: z.string().optional().describe("The version that the primary runs."),
   writeService: z.string(),
   readService: z.string(),

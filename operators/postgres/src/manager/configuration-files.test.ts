@@ -12,7 +12,7 @@ const settings: ServerSettings = {
 test("configurationText() has the user's settings before the operator's", () => {
   const text = configurationText({ ...settings, parameters: { wal_level: "minimal" } }, { name: "orders-1" });
   expect(text.indexOf("wal_level = 'minimal'")).toBeLessThan(text.indexOf("wal_level = 'logical'"));
-  expect(text.trimEnd().endsWith("primary_conninfo = ''")).toBe(true);
+  expect(text).toMatch(/primary_conninfo = ''\ninclude_if_exists = '.*\/recovery\.conf'\n$/);
 });
 
 test("configurationText() quotes values, so that none begins another setting", () => {

@@ -37,17 +37,21 @@ export function configurationText(settings: ServerSettings, identity: ServerIden
     primary_conninfo: identity.follows === undefined ? "" : connectionText(identity.follows, identity.name),
   };
   const lines = Object.entries({ ...settings.parameters, ...own }).map(([name, value]) => `${name} = ${quoted(value)}`);
-  return `# Written by the instance manager; changes are overwritten.\n${lines.join("\n")}\n`;
+  return `# Written by the instance manager; changes are overwritten.
+${lines.join("\n")}
+include_if_exists = ${quoted(paths.recovery)}
+`;
 }
 
 /** The first line of the user's rules in pg_hba.conf, counted from 1. */
-export const firstAccessRuleLine = 8;
+export const firstAccessRuleLine = 9;
 
 /** Nobody gets in as the superuser but over the socket, which only this pod has. */
 export function accessText({ accessRules }: ServerSettings): string {
   return [
     "# Written by the instance manager; changes are overwritten.",
     "local all all trust",
+    "local replication all trust",
     `hostssl replication ${replicationRole} all cert`,
     `hostssl postgres ${replicationRole} all cert`,
     "host all postgres all reject",

@@ -36,6 +36,17 @@ export class DataDirectory {
     return existsSync(standbyFile);
   }
 
+  /** Whether a server that starts on the data replays an archive first, up to the target of a restore. */
+  get isRecovering(): boolean {
+    return existsSync(join(paths.data, "recovery.signal"));
+  }
+
+  /** What was needed to recover is in the way of a replica. */
+  forgetRecovery(): void {
+    rmSync(paths.recovery, { force: true });
+    rmSync(paths.archived, { recursive: true, force: true });
+  }
+
   becomeStandby(): void {
     writeFileSync(standbyFile, "");
   }

@@ -209,11 +209,13 @@ export class InstanceManager {
     const facts = await sql.facts();
     if (facts === undefined) return;
     if (!facts.isPrimary) {
-      if (!desired.mayPromote) this.#message = "waiting until the former primary has stopped";
+      if (data.isRecovering) this.#message = `recovering, up to ${facts.replayed ?? "the start of the log"} so far`;
+      else if (!desired.mayPromote) this.#message = "waiting until the former primary has stopped";
       else await this.#promote();
       return;
     }
     this.#message = undefined;
+    data.forgetRecovery();
     if (data.configure(desired.settings, { name: this.#parts.name })) server.reload();
     await this.#ensureInnerObjects(desired);
   }

@@ -2,8 +2,9 @@
 import { createServer as createPlainServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer, type Server as SecureServer } from "node:https";
 import type { TLSSocket } from "node:tls";
-import { clientNames, desiredPath, leasePath, reportPath } from "../instance/manager-paths.ts";
+import { baseBackupPath, clientNames, desiredPath, leasePath, reportPath } from "../instance/manager-paths.ts";
 import { managerPort, probePort } from "../kind/names.ts";
+import type { BaseBackups } from "./base-backup.ts";
 import { keyMaterial } from "./certificate-files.ts";
 import type { InstanceManager } from "./instance-manager.ts";
 import { parseDesired, parseLeaseRequest } from "./parse-request.ts";
@@ -26,11 +27,12 @@ export interface ManagerServers extends AsyncDisposable {
   readonly renewCertificates: () => void;
 }
 
-export async function serveManager(manager: InstanceManager): Promise<ManagerServers> {
+export async function serveManager(manager: InstanceManager, backups: BaseBackups): Promise<ManagerServers> {
   const secure = createServer(
     { ...keyMaterial("server"), requestCert: true, rejectUnauthorized: true },
     (request, response) => {
-      void answer(request, response, () => route(manager, request));
+      if (isForBackup(request)) void giveBackup(request, response, backups);
+      else void answer(request, response, () => route(manager, request));
     },
   );
   const probes = createPlainServer((request, response) => {
@@ -59,10 +61,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, give: 
   try {
     reply(response, 200, await give());
   } catch (error) {
-    const status = error instanceof Refusal ? error.status : 500;
-    reply(response, status, { error: error instanceof Error ? error.message : String(error) });
+    replyError(response, error);
   }
   request.resume();
+}
+
+function replyError(response: ServerResponse, error: unknown): void {
+  const status = error instanceof Refusal ? error.status : 500;
+  reply(response, status, { error: error instanceof Error ? error.message : String(error) });
 }
 
 function reply(response: ServerResponse, status: number, body: unknown): void {
@@ -75,6 +81,22 @@ async function probe(manager: InstanceManager, { url }: IncomingMessage): Promis
   if (url !== "/ready") throw new Refusal(404, `There is nothing at ${url}`);
   if (!(await manager.isReady())) throw new Refusal(503, manager.message ?? "the server is not ready");
   return { ready: true };
+}
+
+function isForBackup({ method, url }: IncomingMessage): boolean {
+  return method === "GET" && url === baseBackupPath;
+}
+
+async function giveBackup(request: IncomingMessage, response: ServerResponse, backups: BaseBackups): Promise<void> {
+  try {
+    const client = clientOf(request);
+    if (client !== clientNames.backup)
+      throw new Refusal(403, `The certificate of "${client}" may not ask for a base backup`);
+    if (backups.isRunning) throw new Refusal(409, "Another base backup of this instance is being taken");
+    await backups.send(response);
+  } catch (error) {
+    replyError(response, error);
+  }
 }
 
 async function route(manager: InstanceManager, request: IncomingMessage): Promise<unknown> {

@@ -6,6 +6,10 @@ export const paths = {
   data: "/var/lib/postgresql/data/pgdata",
   /** Data under construction; takes the place of `data` when complete. */
   newData: "/var/lib/postgresql/data/pgdata.new",
+  /** Settings of a restore, which count until the server has recovered. */
+  recovery: "/var/lib/postgresql/data/recovery.conf",
+  /** Segments of the log from an archive, for a restore. */
+  archived: "/var/lib/postgresql/data/archived",
   /** What the operator said last. */
   desired: "/var/lib/postgresql/data/desired.json",
   /** Sockets and copies of keys, of this pod alone. */

@@ -1,5 +1,6 @@
 /** The process of one instance: PostgreSQL's parent, which the kubelet starts and stops. */
 import { mkdirSync } from "node:fs";
+import { BaseBackups } from "./base-backup.ts";
 import { copyCertificates } from "./certificate-files.ts";
 import { DataDirectory } from "./data-directory.ts";
 import { InstanceManager } from "./instance-manager.ts";
@@ -36,7 +37,7 @@ export async function runManager(name: string): Promise<number> {
     lease: new PrimaryLease(),
     wakeup: new Wakeup(managerClock),
   });
-  await using servers = await serveManager(manager);
+  await using servers = await serveManager(manager, new BaseBackups(programs));
   const { signal } = stopping;
   await Promise.all([
     stepOn(manager, signal),

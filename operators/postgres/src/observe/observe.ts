@@ -1,5 +1,11 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing but the process's own memory. */
-import { BoundedMap, type CertificateKeeper, isBudgetAsWanted, judgeServices } from "@setpoint/data-service";
+import {
+  BoundedMap,
+  type CertificateKeeper,
+  isBudgetAsWanted,
+  judgeServices,
+  restoreMarkOf,
+} from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import type { PodFailures } from "setpoint/pods";
 import type { ReconcileContext } from "setpoint";
@@ -8,7 +14,7 @@ import type { InstanceReport } from "../instance/instance-protocol.ts";
 import { certificatesOf } from "../kind/certificates.ts";
 import { managerAddress } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
-import { appSecretName, instanceOfClaim, numberOf, serverName, wantedInstances } from "../kind/names.ts";
+import { appSecretName, numberOf, serverName, wantedInstances } from "../kind/names.ts";
 import { parameterRefusals } from "../kind/parameters.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
@@ -33,7 +39,7 @@ export async function observe(
   const { name = "", namespace, uid = "" } = cluster.metadata;
   const { report: certificates, own } = await senses.keeper.observe(certificatesOf(cluster), "operator", context);
   const pods = new Map(context.children.list(Pod).map((pod) => [pod.metadata.name, pod] as const));
-  const claims = claimsOf(cluster, context);
+  const { claims, otherClaims } = observeClaims(cluster, context);
   const failures = await senses.failures.observe(cluster, [...pods.values()], context);
   const gateway =
     own === undefined
@@ -68,6 +74,8 @@ export async function observe(
     certificates,
     instances,
     ...observeObjects(cluster, context),
+    restore: restoreMarkOf(cluster),
+    otherClaims,
     hasLogin: context.get(Secret, appSecretName(name), namespace) !== undefined,
     memory,
     monotonicMs: nowMs,
@@ -75,14 +83,20 @@ export async function observe(
 }
 
 /** By what was written at their creation: any client may edit labels. */
-function claimsOf(
-  { metadata: { uid } }: PostgresCluster,
+function observeClaims(
+  { metadata: { uid }, status }: PostgresCluster,
   context: ReconcileContext,
-): ReadonlyMap<string, PersistentVolumeClaim> {
-  const claims = context
+): { readonly claims: ReadonlyMap<string, PersistentVolumeClaim>; readonly otherClaims: PersistentVolumeClaim[] } {
+  const all = context
     .list(PersistentVolumeClaim)
     .filter(({ metadata }) => metadata.annotations?.[labels.clusterUid] === uid);
-  return new Map(claims.map((claim) => [instanceOfClaim(claim.metadata.name ?? ""), claim]));
+  const isCurrent = ({ metadata }: PersistentVolumeClaim): boolean =>
+    metadata.annotations?.[labels.restore] === status?.restored;
+  const current = all.filter(isCurrent);
+  return {
+    claims: new Map(current.map((claim) => [claim.metadata.annotations?.[labels.instance] ?? "", claim])),
+    otherClaims: all.filter((claim) => !isCurrent(claim)),
+  };
 }
 
 /** To the primary, a question is proof that the operator reaches it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { templateText } from "../kind/instance-pod.ts";
+import { instanceClaim, templateText } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
 import { denialOf, silenceOf } from "../seen/matters.ts";
 import type { Seen } from "../seen/seen.ts";
@@ -73,6 +73,85 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "the budget was changed",
     seen([primary(a), replica(b), replica(c)], { needsBudget: true }),
     "applyBudget",
+  ],
+  [
+    "restore",
+    "a new cluster waits for the data of a restore",
+    seen([primary(a, { pod: "missing", claim: "none" })], {
+      cluster: cluster({}, { term: undefined, primary: undefined, systemID: undefined }),
+      restore: { id: "r1", state: "waiting" },
+    }),
+    "wait",
+  ],
+  [
+    "restore",
+    "a restore in place stops all instances",
+    seen([primary(a), replica(b), replica(c, { pod: "leaving" })], { restore: { id: "r1", state: "stop" } }),
+    `stopInstances ${a} ${b}`,
+  ],
+  [
+    "restore",
+    "all have stopped, and stay so",
+    seen([primary(a, { pod: "missing" }), replica(b, { pod: "missing" })], { restore: { id: "r1", state: "stop" } }),
+    "wait",
+  ],
+  [
+    "restore",
+    "the prepared data take the place of the present ones",
+    seen([primary(a, { pod: "missing" }), replica(b, { pod: "missing" })], { restore: { id: "r1", state: "start" } }),
+    `startRestored r1 ${a}`,
+  ],
+  [
+    "restore",
+    "the prepared volume is gone: nothing starts on an empty one",
+    seen([primary(a, { pod: "missing", claim: "none" })], {
+      cluster: cluster({}, { restored: "r1", systemID: undefined }),
+      restore: { id: "r1", state: "start" },
+    }),
+    "wait",
+  ],
+  [
+    "missing instances",
+    "the first instance starts on the restored data",
+    seen([primary(a, { pod: "missing" })], {
+      cluster: cluster({}, { restored: "r1", systemID: undefined }),
+      restore: { id: "r1", state: "start" },
+    }),
+    `startInstances ${a}`,
+  ],
+  [
+    "restore",
+    "a restore is taken back: the instances on its data stop",
+    seen([primary(a)], {
+      cluster: cluster({}, { restored: "r1", previousData: { primary: b } }),
+      restore: { id: "r1", state: "back" },
+    }),
+    `stopInstances ${a}`,
+  ],
+  [
+    "restore",
+    "and the volumes from before return",
+    seen([primary(a, { pod: "missing" })], {
+      cluster: cluster({}, { restored: "r1", previousData: { primary: b } }),
+      restore: { id: "r1", state: "back" },
+    }),
+    "goBack r1",
+  ],
+  [
+    "",
+    "it has gone back already",
+    seen([primary(a), replica(b), replica(c)], { restore: { id: "r1", state: "back" } }),
+    "rest",
+  ],
+  [
+    "restore",
+    "the volumes from before are deleted at the end",
+    seen([primary(a), replica(b), replica(c)], {
+      cluster: cluster({}, { restored: "r1" }),
+      restore: { id: "r1", state: "done" },
+      otherClaims: [instanceClaim(cluster(), a, undefined)],
+    }),
+    "deleteClaims data-orders-1",
   ],
   [
     "first primary",

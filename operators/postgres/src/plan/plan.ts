@@ -24,6 +24,7 @@ import {
 } from "../seen/seen.ts";
 import { hashOf } from "../instance/document-hash.ts";
 import { elect } from "./election.ts";
+import { planRestore } from "./plan-restore.ts";
 import { act, lookAgainMs, type PostgresStep, recheckMs } from "./postgres-step.ts";
 import { isFormerStopped, wantedDocument, wantedRole } from "./wanted.ts";
 
@@ -80,6 +81,7 @@ export const rules: readonly Rule[] = [
     step: ({ needsBudget }) =>
       needsBudget ? act("applyBudget", {}, "the PodDisruptionBudget is missing or changed") : undefined,
   },
+  { name: "restore", step: planRestore },
   { name: "first primary", step: planFirstPrimary },
   // Before its pod comes back: another instance takes over sooner than a server recovers.
   { name: "failed primary", step: planFailure },

@@ -27,6 +27,13 @@ export interface Actions {
   readonly forgetRequest: { readonly why: string };
   /** Stops the pod of an instance, which comes back on its volume with the present settings. */
   readonly restartInstance: { readonly instance: string };
+  /** Stops the pods of these instances for a restore; their volumes stay. */
+  readonly stopInstances: { readonly instances: readonly string[] };
+  /** From now on the cluster runs on the data of a restore, which its first instance has. */
+  readonly startRestored: { readonly restoreId: string; readonly primary: string };
+  /** From now on the cluster runs on the data from before a restore. */
+  readonly goBack: { readonly restoreId: string };
+  readonly deleteClaims: { readonly claims: readonly string[] };
   readonly growVolume: { readonly instance: string; readonly size: string };
   /** Deletes the pod and the volume of an instance that the spec does not ask for any more. */
   readonly removeInstance: { readonly instance: string };

@@ -66,7 +66,7 @@ function instance(name: string, usual: Partial<InstanceReport>, sketch: Instance
 }
 
 function claimOf(name: string, storage: string): PersistentVolumeClaim {
-  const claim = instanceClaim(cluster(), name);
+  const claim = instanceClaim(cluster(), name, undefined);
   return { ...claim, spec: { ...claim.spec, resources: { requests: { storage } } } };
 }
 
@@ -105,6 +105,7 @@ export function seen(instances: readonly SeenInstance[], facts: Partial<Seen> = 
     servicesToApply: [],
     needsBudget: false,
     hasLogin: true,
+    otherClaims: [],
     memory: noMemory,
     monotonicMs: nowMs,
     ...facts,

@@ -1,5 +1,5 @@
 /** One snapshot of a PostgreSQL cluster: its spec, what Kubernetes shows, and what its instances report. */
-import type { CertificateReport } from "@setpoint/data-service";
+import type { CertificateReport, RestoreMark } from "@setpoint/data-service";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { InstanceReport } from "../instance/instance-protocol.ts";
 import type { ParameterRefusal } from "../kind/parameters.ts";
@@ -28,6 +28,10 @@ export interface Seen {
   /** A Service of a name that this cluster needs, and that is not its own. */
   readonly serviceTaken?: string | undefined;
   readonly hasLogin: boolean;
+  /** What a Restore asks for. */
+  readonly restore?: RestoreMark | undefined;
+  /** Volumes of other data than those that the cluster runs on, by the restore that they are of. */
+  readonly otherClaims: readonly PersistentVolumeClaim[];
   /** What this process remembers of earlier observations. */
   readonly memory: Memory;
   readonly monotonicMs: number;

@@ -66,7 +66,7 @@ const redis: ImageSource = {
 function postgres(suite: string, major: string): ImageSource {
   const bin = `/usr/lib/postgresql/${major}/bin`;
   return {
-    closure: { suite, packages: [`postgresql-${major}`, "dash", "coreutils"] },
+    closure: { suite, packages: [`postgresql-${major}`, "dash", "coreutils", "tar"] },
     users: { postgres: 999 },
     env: { PATH: `${path.PATH}:${bin}`, PG_MAJOR: major, PGDATA: "/var/lib/postgresql/data" },
     command: ["postgres"],

@@ -14,6 +14,12 @@ export function rotatedFile(file: string): string {
   return `${file}.1`;
 }
 
+/** What an entry says, without its head. A partial one has no line end of its own. */
+export function entryText(entry: string): string {
+  const [, , tag, ...words] = entry.split(" ");
+  return tag === undefined ? "" : `${words.join(" ")}${tag === "P" ? "" : "\n"}`;
+}
+
 /** Keeps the newest two attempts: kubectl can ask for the previous one. */
 export function dropOldLogs(podDirectory: string, container: string, attempt: number): void {
   const file = logFile(podDirectory, container, attempt - 2);

@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { type Clock, nextTurn, sleep } from "@setpoint/host";
-import { rotatedFile } from "./container-log.ts";
+import { entryText, rotatedFile } from "./container-log.ts";
 
 export interface LogOptions {
   readonly follow: boolean;
@@ -149,12 +149,10 @@ function skipToTail(files: readonly OpenLog[], tailLines: number): void {
   for (const file of files.toReversed()) missing -= file.skipToTail(missing);
 }
 
-/** A partial entry has no line end of its own. */
 function render(line: string, { timestamps, sinceMs }: LogOptions): string {
-  const [time = "", , tag] = line.split(" ", 3);
+  const [time = ""] = line.split(" ", 1);
   if (sinceMs !== undefined && Date.parse(time) < sinceMs) return "";
-  const text = line.split(" ").slice(3).join(" ");
-  return `${timestamps ? `${utc(time)} ` : ""}${text}${tag === "P" ? "" : "\n"}`;
+  return `${timestamps ? `${utc(time)} ` : ""}${entryText(line)}`;
 }
 
 /** Monitors write the host's local time with its offset; clients are given UTC, with as many digits. */

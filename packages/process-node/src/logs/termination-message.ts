@@ -4,7 +4,7 @@
 import type { Container } from "@setpoint/api";
 import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { logFile } from "./container-log.ts";
+import { entryText, logFile } from "./container-log.ts";
 
 const messageBytesMax = 4_096;
 const logLinesMax = 80;
@@ -57,7 +57,7 @@ function lastLines(file: string): string {
     const lines = readEnd(file)
       .split("\n")
       .slice(-logLinesMax - 1);
-    const text = lines.map((line) => line.split(" ").slice(3).join(" ")).join("\n");
+    const text = lines.map(entryText).join("");
     return Buffer.from(text).subarray(-logBytesMax).toString();
   } catch {
     return "";

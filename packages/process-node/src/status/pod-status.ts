@@ -22,16 +22,24 @@ export function podStatus(input: PodStatusInput): PodStatus {
   const phase = podPhase(input);
   return {
     ...pod.status,
+    ...observed(pod),
     phase,
     conditions: conditions(input, phase),
     hostIP,
     hostIPs: [{ ip: hostIP }],
     ...(podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] }),
     startTime: pod.status?.startTime ?? now,
-    ...(input.initContainers.length > 0 ? { initContainerStatuses: input.initContainers } : {}),
+    ...(input.initContainers.length > 0 ? { initContainerStatuses: initStatuses(input) } : {}),
     containerStatuses: input.containers,
     ...ephemeralStatuses(input.ephemeralContainers ?? []),
   };
+}
+
+/** What has one end is ready when it has ended well. */
+function initStatuses({ pod, initContainers }: PodStatusInput): ReportedStatus[] {
+  return initContainers.map((status) =>
+    isNamedSidecar(pod, status.name) ? status : { ...status, ready: status.state.terminated?.exitCode === 0 },
+  );
 }
 
 /** Ephemeral containers have no probes, and are never ready. */
@@ -40,8 +48,19 @@ function ephemeralStatuses(statuses: readonly ReportedStatus[]): Pick<PodStatus,
   return { ephemeralContainerStatuses: statuses.map((status) => ({ ...status, ready: false })) };
 }
 
+/** Why a node ends a pod: it used too much of the node, or has run as long as it may. */
+export interface PodEnding {
+  readonly reason: "Evicted" | "DeadlineExceeded";
+  readonly message: string;
+}
+
 /** Of a pod that its node has ended. */
-export function evictedStatus(status: PodStatus, message: string, now: string): PodStatus {
+export function endedStatus(status: PodStatus, { reason, message }: PodEnding, now: string): PodStatus {
+  const failed = { ...status, phase: "Failed", reason, message } as const;
+  return reason === "Evicted" ? withDisruption(failed, message, now) : failed;
+}
+
+function withDisruption(status: PodStatus, message: string, now: string): PodStatus {
   const disruption: PodCondition = {
     type: "DisruptionTarget",
     status: "True",
@@ -50,7 +69,7 @@ export function evictedStatus(status: PodStatus, message: string, now: string): 
     lastTransitionTime: now,
   };
   const others = (status.conditions ?? []).filter(({ type }) => type !== disruption.type);
-  return { ...status, phase: "Failed", reason: "Evicted", message, conditions: [...others, disruption] };
+  return { ...status, conditions: [...others, disruption] };
 }
 
 type Phase = NonNullable<PodStatus["phase"]>;
@@ -153,10 +172,13 @@ function gatesReady(pod: Pod): Omit<PodCondition, "type"> {
 /** The time of a condition changes only with its status. */
 function transition(before: PodCondition | undefined, condition: PodCondition, pod: Pod, now: string): PodCondition {
   const isSame = before?.status === condition.status && before.lastTransitionTime !== undefined;
-  const generation = pod.metadata.generation;
   return {
     ...condition,
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...observed(pod),
     lastTransitionTime: isSame ? (before.lastTransitionTime ?? now) : now,
   };
+}
+
+function observed({ metadata: { generation } }: Pod): { readonly observedGeneration?: number } {
+  return generation === undefined ? {} : { observedGeneration: generation };
 }

@@ -11,6 +11,8 @@ export interface ContainerParts {
   /** As kubelets name a pod in messages: `web-0_default(uid)`. */
   readonly podLabel: string;
   readonly podUid: string;
+  /** Why a container waits that nothing has stopped from starting. */
+  readonly creatingReason: "ContainerCreating" | "PodInitializing";
   hasImage(image: string): boolean;
   /** `isFresh`: its registry is asked even if it is here. */
   pullImage(image: string, request: { readonly isFresh: boolean; readonly signal: AbortSignal }): Promise<LocalImage>;

@@ -50,24 +50,30 @@ export interface ContainerHistory {
   readonly containerId: string | undefined;
 }
 
-export const noHistory: ContainerHistory = {
-  phase: { kind: "waiting", reason: "ContainerCreating", notBeforeMs: 0 },
-  lastState: {},
-  restartCount: 0,
-  attempt: -1,
-  imageId: "",
-  containerId: undefined,
-};
+export function noHistory(creatingReason: string): ContainerHistory {
+  return {
+    phase: waitingFor(creatingReason),
+    lastState: {},
+    restartCount: 0,
+    attempt: -1,
+    imageId: "",
+    containerId: undefined,
+  };
+}
+
+export function waitingFor(reason: string, message?: string): WaitingPhase {
+  return { kind: "waiting", reason, ...(message === undefined ? {} : { message }), notBeforeMs: 0 };
+}
 
 /** From the status that an earlier agent reported. A container that was running then counts as killed. */
-export function recordedHistory(recorded: ContainerStatus, clock: Clock): ContainerHistory {
+export function recordedHistory(recorded: ContainerStatus, clock: Clock, creatingReason: string): ContainerHistory {
   const { containerID, imageID, lastState = {}, restartCount } = recorded;
   const { running, terminated } = recorded.state ?? {};
   const ended =
     terminated ?? (running === undefined ? undefined : killedWithNode(running.startedAt, containerID, clock));
   const state = ended ?? lastState.terminated;
   return {
-    phase: state === undefined ? noHistory.phase : { kind: "terminated", state, restartAfterMs: 0 },
+    phase: state === undefined ? waitingFor(creatingReason) : { kind: "terminated", state, restartAfterMs: 0 },
     lastState,
     restartCount,
     attempt: ended === undefined ? restartCount - 1 : restartCount,

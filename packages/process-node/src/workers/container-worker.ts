@@ -13,6 +13,7 @@ import {
   noHistory,
   recordedHistory,
   type TerminatedPhase,
+  waitingFor,
 } from "./container-phase.ts";
 import { type ProbedBefore, startProber } from "./container-prober.ts";
 import { ImagePuller } from "./image-puller.ts";
@@ -22,10 +23,10 @@ import { runPostStart, runPreStop } from "./lifecycle-hooks.ts";
 const backOffReasons: ReadonlySet<string> = new Set(["CrashLoopBackOff", "ErrImagePull", "ImagePullBackOff"]);
 /** The grace period where neither pod nor probe names one. */
 const defaultGraceMs = 30_000;
-/** Errors with which a container waits instead of failing: they are not its own. */
-const waitingReasons: ReadonlyMap<unknown, string> = new Map([
+/** Errors with which a container waits instead of failing, and its reason if it has one of its own. */
+const waitingReasons: ReadonlyMap<unknown, string | undefined> = new Map([
   ["ERR_CONTAINER_CONFIG", "CreateContainerConfigError"],
-  ["ERR_NETWORK", "ContainerCreating"],
+  ["ERR_NETWORK", undefined],
 ]);
 
 /**
@@ -48,7 +49,9 @@ export class ContainerWorker {
 
   /** `recorded` is what an earlier agent reported, `adopted` what it left on the host. */
   constructor(container: Container, parts: ContainerParts, recorded?: ContainerStatus, adopted?: AdoptedContainer) {
-    const history = recorded === undefined ? noHistory : recordedHistory(recorded, parts.clock);
+    const { clock, creatingReason } = parts;
+    const history =
+      recorded === undefined ? noHistory(creatingReason) : recordedHistory(recorded, clock, creatingReason);
     this.#container = container;
     this.#parts = parts;
     this.#puller = new ImagePuller(parts);
@@ -105,15 +108,9 @@ export class ContainerWorker {
     return undefined;
   }
 
-  /** Other containers come first. */
-  hold(reason: string): void {
-    if (this.#phase.kind === "waiting" && this.#phase.reason !== reason)
-      this.#phase = { kind: "waiting", reason, notBeforeMs: 0 };
-  }
-
-  /** The pod cannot be prepared. */
-  fail(reason: string, message: string): void {
-    if (this.#phase.kind === "waiting") this.#phase = { kind: "waiting", reason, message, notBeforeMs: 0 };
+  /** The container waits for others of its pod, or for its pod with a message. */
+  hold(message?: string): void {
+    if (this.#phase.kind === "waiting") this.#phase = waitingFor(this.#parts.creatingReason, message);
   }
 
   /** preStop, SIGTERM, and SIGKILL when the grace period is over. Idempotent. */
@@ -173,7 +170,7 @@ export class ContainerWorker {
     void this.#stopOnce(defaultGraceMs, `Container ${this.name} definition changed, will be restarted`).then(() => {
       if (this.#phase.kind === "terminated") {
         this.#lastState = { terminated: this.#phase.state };
-        this.#phase = { kind: "waiting", reason: "ContainerCreating", notBeforeMs: 0 };
+        this.#phase = waitingFor(this.#parts.creatingReason);
       }
       this.#parts.changed();
     });
@@ -222,7 +219,7 @@ export class ContainerWorker {
     const message = before.kind === "waiting" ? before.message : undefined;
     this.#phase = {
       kind: "starting",
-      reason: isBackOff ? before.reason : "ContainerCreating",
+      reason: isBackOff ? before.reason : this.#parts.creatingReason,
       ...(message === undefined ? {} : { message }),
     };
   }
@@ -236,8 +233,9 @@ export class ContainerWorker {
     if (this.#abort.signal.aborted) return;
     const message = messageOf(error);
     this.#event("Warning", "Failed", `Error: ${message}`);
-    const reason = waitingReasons.get((error as { code?: unknown }).code);
-    if (reason !== undefined) {
+    const { code } = error as { code?: unknown };
+    if (waitingReasons.has(code)) {
+      const reason = waitingReasons.get(code) ?? this.#parts.creatingReason;
       const notBeforeMs = this.#parts.clock.monotonic() + configRetryMs;
       this.#phase = { kind: "waiting", reason, message, notBeforeMs };
       return this.#parts.changed();

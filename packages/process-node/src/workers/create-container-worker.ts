@@ -38,6 +38,7 @@ export function createContainerWorker(
       clock,
       podLabel: `${name}_${namespace}(${uid})`,
       podUid: uid,
+      creatingReason: (of.pod().spec.initContainers ?? []).length > 0 ? "PodInitializing" : "ContainerCreating",
       hasImage: (image) => images.has(image),
       pullImage: (image, request) =>
         images.ensure(image, { ...request, secrets: () => pullSecrets(parts, of.pod(), container.name) }),

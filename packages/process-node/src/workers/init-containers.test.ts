@@ -13,16 +13,32 @@ test("init containers run one after the other, then the main ones", async () => 
   const world = new PodWorld({ initContainers: [init("a"), init("b")], containers: [main] });
   await world.run(1);
   expect(names(world)).toEqual(["a"]);
-  expect(world.container("main")?.state?.waiting?.reason).toBe("PodInitializing");
+  for (const name of ["b", "main"])
+    expect(world.container(name)?.state?.waiting, name).toEqual({ reason: "PodInitializing" });
   expect(world.condition("Initialized")).toBe("False ContainersNotInitialized");
+  expect(world.container("a")?.ready).toBe(false);
   world.process("a").exit(0);
   await world.run(1);
+  expect(world.container("a")?.ready).toBe(true);
   expect(names(world)).toEqual(["a", "b"]);
   world.process("b").exit(0);
   await world.run(1);
   expect(names(world)).toEqual(["a", "b", "main"]);
   expect(world.status.phase).toBe("Running");
   expect(world.condition("Initialized")).toBe("True");
+});
+
+test("a pod that is created never shows an init container with a reason of its own", async () => {
+  const world = new PodWorld({ initContainers: [init("a"), init("b")], containers: [main] });
+  world.sandboxProblem = "no namespaces";
+  await world.run(1);
+  world.sandboxProblem = undefined;
+  await world.run(10);
+  const waiting = world.statuses.flatMap(({ initContainerStatuses = [], containerStatuses = [] }) =>
+    [...initContainerStatuses, ...containerStatuses].flatMap(({ state }) => state?.waiting?.reason ?? []),
+  );
+  expect(new Set(waiting)).toEqual(new Set(["PodInitializing"]));
+  expect(world.container("b")?.state?.waiting?.message).toBeUndefined();
 });
 
 test("an init container that fails is repeated with back-off", async () => {

@@ -207,6 +207,40 @@ test("a container's last words are its termination message, or with FallbackToLo
   expect(world.container("second")?.state?.terminated?.message).toBe("starting\nno such table\n");
 });
 
+test("last lines that end without a line end are a message without one", async () => {
+  const policy = { terminationMessagePolicy: "FallbackToLogsOnError" } as const;
+  const world = new PodWorld({ restartPolicy: "Never", containers: [{ ...main, ...policy }] });
+  await world.run(1);
+  const log = logFile(join(world.directory, "u1"), "main", 0);
+  mkdirSync(dirname(log), { recursive: true });
+  writeFileSync(log, "2026-01-01T00:00:00Z stdout P DONE\n");
+  world.process("main").exit(1);
+  await world.run(1);
+  expect(world.container("main")?.state?.terminated?.message).toBe("DONE");
+});
+
+test("a status names the generation that it is of", async () => {
+  const world = new PodWorld({ containers: [main] }, { metadata: { generation: 3 } });
+  await world.run(1);
+  expect(world.status.observedGeneration).toBe(3);
+});
+
+test("a pod ends when it has run as long as activeDeadlineSeconds allows, also when that is changed", async () => {
+  const world = new PodWorld({ containers: [main], activeDeadlineSeconds: 3_600 });
+  world.isStubborn = true;
+  await world.run(60);
+  expect(world.status.phase).toBe("Running");
+  world.change({ activeDeadlineSeconds: 90, terminationGracePeriodSeconds: 5 });
+  await world.run(32);
+  expect(world.process("main").signals).toEqual(["SIGTERM"]);
+  expect(world.status.phase).toBe("Running");
+  await world.run(5);
+  expect(world.status).toMatchObject({ phase: "Failed", reason: "DeadlineExceeded" });
+  expect(world.container("main")?.state?.terminated?.exitCode).toBe(137);
+  expect(world.hasSandbox).toBe(false);
+  expect(world.events).toContain(" DeadlineExceeded: Pod was active on the node longer than the specified deadline");
+});
+
 test("files that the node gives to a container are kept current", async () => {
   const world = new PodWorld({ containers: [main] });
   await world.run(1);

@@ -5,11 +5,12 @@ import { podIdentity } from "../cluster/pod.ts";
 import { logFile } from "../logs/container-log.ts";
 import { rotateLog } from "../logs/log-rotation.ts";
 import type { PodSandbox } from "../sandbox/container-runtime.ts";
-import { evictedStatus, podStatus } from "../status/pod-status.ts";
+import { endedStatus, type PodEnding, podStatus } from "../status/pod-status.ts";
 import type { PreparedVolume } from "../volumes/pod-volumes.ts";
 import { planContainers, restartsAfter } from "./container-order.ts";
 import type { ContainerWorker } from "./container-worker.ts";
 import { createContainerWorker } from "./create-container-worker.ts";
+import { untilDeadlineMs } from "./pod-deadline.ts";
 import type { PodParts } from "./pod-parts.ts";
 import { graceMsOf, stopInOrder, stopSidecars, stopTogether } from "./pod-termination.ts";
 import { SandboxWorker } from "./sandbox-worker.ts";
@@ -40,7 +41,7 @@ export class PodWorker {
   /** running → stopping (the agent stops) or gone (the pod was deleted) → done */
   #life: "running" | "stopping" | "gone" | "done" = "running";
   #graceTimer: Timer | undefined;
-  #evictionReason: string | undefined;
+  #ending: (PodEnding & { readonly graceMs: number }) | undefined;
 
   constructor(pod: Pod, parts: PodParts) {
     this.uid = podIdentity(pod).uid;
@@ -66,7 +67,7 @@ export class PodWorker {
 
   /** Whether it runs, and was neither evicted nor deleted. */
   get isEvictable(): boolean {
-    return this.#life === "running" && this.#evictionReason === undefined && !this.#hasEnded && this.#sandbox.exists;
+    return this.#life === "running" && this.#ending === undefined && !this.#hasEnded && this.#sandbox.exists;
   }
 
   container(name: string): ContainerWorker | undefined {
@@ -85,8 +86,7 @@ export class PodWorker {
   /** Ends the pod for good, because it uses more of the node than it may. */
   evict(reason: string): void {
     if (!this.isEvictable) return;
-    this.#evictionReason = reason;
-    this.#event("Warning", "Evicted", reason);
+    this.#end("Evicted", reason, evictionGraceMs);
     this.wake();
   }
 
@@ -191,7 +191,8 @@ export class PodWorker {
     await this.#createWorkers();
     if (this.#life === "gone" || this.#pod.metadata.deletionTimestamp !== undefined) return this.#terminate();
     if (this.#hasEnded) return this.#sandbox.remove();
-    if (this.#evictionReason !== undefined) return this.#evict(this.#evictionReason);
+    this.#watchDeadline();
+    if (this.#ending !== undefined) return this.#finish(this.#ending);
     if (await this.#prepare()) await this.#runContainers();
     await this.#report();
   }
@@ -271,7 +272,7 @@ export class PodWorker {
   }
 
   #waitWith(message: string): void {
-    for (const worker of this.#containers.values()) worker.fail("ContainerCreating", message);
+    for (const worker of this.#containers.values()) worker.hold(message);
     this.#timer.after(prepareRetryMs);
   }
 
@@ -308,16 +309,31 @@ export class PodWorker {
       if (dueMs !== undefined) this.#timer.after(dueMs - this.#parts.clock.monotonic());
     }
     if (!plan.isInitializing) return;
-    for (const { name } of this.#pod.spec.containers) this.#containers.get(name)?.hold("PodInitializing");
+    const due = new Set(plan.containers.map(({ name }) => name));
+    const { initContainers = [], containers } = this.#pod.spec;
+    for (const { name } of [...initContainers, ...containers]) if (!due.has(name)) this.#containers.get(name)?.hold();
   }
 
-  /** Its volumes are removed at once, because they are the reason; its logs stay as long as its object. */
-  async #evict(reason: string): Promise<void> {
-    await stopTogether(this.#containers, evictionGraceMs);
-    const status = evictedStatus(this.status(), reason, timestamp(this.#parts.clock));
+  #end(reason: PodEnding["reason"], message: string, graceMs: number): void {
+    this.#ending = { reason, message, graceMs };
+    this.#event(reason === "Evicted" ? "Warning" : "Normal", reason, message);
+  }
+
+  #watchDeadline(): void {
+    const restMs = untilDeadlineMs(this.#pod, this.#parts.clock.now());
+    if (restMs === undefined || this.#ending !== undefined) return;
+    if (restMs > 0) return this.#timer.after(restMs);
+    const message = "Pod was active on the node longer than the specified deadline";
+    this.#end("DeadlineExceeded", message, graceMsOf(this.#pod));
+  }
+
+  /** An evicted pod loses its volumes at once, because they are the reason, and keeps its logs. */
+  async #finish(ending: PodEnding & { readonly graceMs: number }): Promise<void> {
+    await stopTogether(this.#containers, ending.graceMs);
+    const status = endedStatus(this.status(), ending, timestamp(this.#parts.clock));
     await this.#parts.reports.writeStatus(this.#pod, status);
     await this.#sandbox.remove();
-    await this.#parts.volumes.empty(this.uid);
+    if (ending.reason === "Evicted") await this.#parts.volumes.empty(this.uid);
   }
 
   /** Stops the containers, reports how they ended, and deletes the object and everything on this node. */

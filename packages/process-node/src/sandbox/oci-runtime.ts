@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "@setpoint/apimachinery";
 import { type Clock, sleep } from "@setpoint/host";
@@ -38,6 +39,7 @@ import type { OciResources } from "./oci-resources.ts";
 import { execInContainer } from "./oci-exec.ts";
 import { writeOwnFiles } from "./own-files.ts";
 import { PodSandboxes } from "./pod-sandboxes.ts";
+import { StartGate } from "./start-gate.ts";
 import { findProgram, inImage } from "../images/root-path.ts";
 import { isMountedAsFolder } from "../volumes/path-beneath.ts";
 import { writeSkeleton } from "./root-layout.ts";
@@ -66,6 +68,8 @@ const logBytesMax = 20 * 1024 * 1024;
 const rootBytesMax = 256 * 1024 * 1024;
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const killMsMax = 5_000;
+/** Pods that begin at the same time: enough to keep the processors busy while some of them wait. */
+const startsMax = Math.max(4, 2 * availableParallelism());
 /** How long what is left of a pod may take to end. */
 const endMsMax = 5_000;
 /** Errors that do not say that the container itself cannot be started. */
@@ -86,6 +90,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   readonly #sandboxes: PodSandboxes;
   readonly #exits: ExitWatch;
   readonly #stage: string;
+  readonly #gate: StartGate = new StartGate(startsMax);
   /** Starts under way, by container. */
   readonly #starts = new Map<string, { readonly podUid: string; readonly over: Promise<unknown> }>();
   /** Pods that are being removed: none of their containers starts any more. */
@@ -125,7 +130,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
 
   createSandbox(spec: PodSandboxSpec): Promise<PodSandbox> {
     this.cgroups.limitPod(spec.podUid, spec.limits ?? {});
-    return this.#sandboxes.create(spec);
+    return this.#gate.enter(() => this.#sandboxes.create(spec));
   }
 
   async adoptSandbox(podUid: string): Promise<PodSandbox | undefined> {
@@ -211,10 +216,10 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       mkdirSync(join(bundle, "persist"), { recursive: true, mode: 0o700 });
       mkdirSync(dirname(this.#logFile(id)), { recursive: true, mode: 0o700 });
       this.#exits.forget(toolName(id));
-      const record = await this.#create(spec, id, sandbox, bundle);
+      const record = await this.#gate.goOn(() => this.#create(spec, id, sandbox, bundle));
       await ready;
       if (this.#ending.has(id.podUid)) throw new Error("the pod is being removed");
-      await launch(this.#crun(["start", toolName(id)]));
+      await this.#gate.goOn(() => launch(this.#crun(["start", toolName(id)])));
       const startedAtMs = this.#options.clock.now();
       const started: ContainerRecord = { ...record, startedAtMs, isStarted: true };
       writeRecord(bundle, started);

@@ -9,8 +9,22 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { ApiRequest, ApiResponse, UnstructuredObject, UserInfo, WatchFrame } from "@setpoint/apimachinery";
-import { createAuthenticator, createNodeProxy, type ListeningServer, serve } from "@setpoint/apiserver/http";
+import {
+  ApiError,
+  type ApiRequest,
+  type ApiResponse,
+  failure,
+  type UnstructuredObject,
+  type UserInfo,
+  type WatchFrame,
+} from "@setpoint/apimachinery";
+import {
+  createAuthenticator,
+  createNodeProxy,
+  type ListeningServer,
+  type NodeProxyOptions,
+  serve,
+} from "@setpoint/apiserver/http";
 import { createCertificateAuthority } from "@setpoint/host/certificates";
 import { execInPod, httpTransport, type HttpTransport, writeKubeconfig } from "@setpoint/client/node";
 import { noMetrics, silentLogger } from "@setpoint/host";
@@ -180,12 +194,17 @@ function readerOf(port: number) {
   };
 }
 
-function proxyTo(port: number, allowed: boolean) {
+async function admitAll(): Promise<void> {
+  // Admission has no objection.
+}
+
+function proxyTo(port: number, allowed: boolean, admit: NodeProxyOptions["admit"] = admitAll) {
   const agentTls = { ca: authority.certificate, cert: toAgents.certificate, key: toAgents.key };
   return createNodeProxy({
     reader: readerOf(port),
     authorizer: { authorize: () => ({ allowed }) },
     authenticate,
+    admit,
     tls: agentTls,
   });
 }
@@ -213,6 +232,18 @@ test("exec without the right is refused before anything is dialled", async () =>
   await expect(execInPod(exec)).rejects.toThrow(
     'pods "web" is forbidden: User "admin" cannot get resource "pods/exec" in API group "" in the namespace "default"',
   );
+});
+
+test("exec that admission refuses is answered with its reason before anything is dialled", async () => {
+  const seen: object[] = [];
+  const proxy = proxyTo(1, true, async ({ subresource, name }, options) => {
+    seen.push({ subresource, name, ...options });
+    throw new ApiError(failure(400, "BadRequest", "exec is not allowed here"));
+  });
+  await using server = await start(async () => object({}), { upgrade: proxy.upgrade });
+  const exec = { connection: connection(server), namespace: "default", pod: "web", command: ["ls", "-l"] };
+  await expect(execInPod(exec)).rejects.toThrow("exec is not allowed here");
+  expect(seen).toEqual([{ subresource: "exec", name: "web", stdout: true, command: ["ls", "-l"] }]);
 });
 
 test("logs come from the node agent as bytes", async () => {

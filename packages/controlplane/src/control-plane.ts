@@ -223,6 +223,7 @@ async function listen(
     reader,
     authorizer,
     authenticate,
+    admit: (attributes, connecting) => server.admitConnection(attributes, connecting),
     tls: toAgents,
     hostOf: options.podNetwork?.hostOf,
   });

@@ -7,6 +7,7 @@ import {
   type ApiResponse,
   apiVersionOf,
   isJsonObject,
+  type JsonObject,
   type Transport,
   type UserInfo,
 } from "@setpoint/apimachinery";
@@ -36,6 +37,7 @@ import { errorResponse, pageNotFound } from "../response/responses.ts";
 import { Warnings } from "../response/warnings.ts";
 import type { Storage } from "../storage/storage.ts";
 import { WatchSet } from "../watch/watch-set.ts";
+import { admitConnection } from "../write/admit-connection.ts";
 
 /** What an API server is built from. The caller opens and closes the storage. */
 export interface ApiServerOptions {
@@ -146,6 +148,17 @@ export class ApiServer implements AsyncDisposable {
     this.#authorize({ ...parseRequestInfo(request.method, request.path, request.query), user });
   }
 
+  /**
+   * Throws the refusal of an admission plugin for a connection by a subresource: `exec`, `attach`,
+   * `portforward`, `proxy`. It is authorized already.
+   */
+  async admitConnection(attributes: RequestAttributes, options: JsonObject): Promise<void> {
+    const { group, version, resource } = attributes;
+    const definition = this.registry.find(group, version, resource);
+    if (definition === undefined) throw unknownResource();
+    await admitConnection(this.#parts.context, definition, attributes, options);
+  }
+
   async handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse> {
     signal.throwIfAborted();
     const warnings = new Warnings();
@@ -213,11 +226,20 @@ export class ApiServer implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ApiResponse> {
     // What goes through a proxy is read by the program behind it.
-    if (attributes.subresource === "proxy") return endpoint({ request, attributes, body: undefined, signal });
+    if (attributes.subresource === "proxy") {
+      await this.admitConnection(attributes, { path: proxiedPath(request.path) });
+      return endpoint({ request, attributes, body: undefined, signal });
+    }
     const { value } = await this.#decode(request);
     const body = isJsonObject(value) ? value : undefined;
     return endpoint({ request, attributes, body, signal });
   }
+}
+
+/** What follows the path of the proxy itself. */
+function proxiedPath(path: string): string {
+  const [, rest = ""] = /\/(?:pods|services|nodes)\/[^/]+\/proxy(\/.*)?$/.exec(path) ?? [];
+  return rest === "" ? "/" : rest;
 }
 
 function subjectOf({ kind, version }: ResourceDefinition, { verb, subresource }: RequestAttributes): BodySubject {

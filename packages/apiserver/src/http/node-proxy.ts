@@ -11,6 +11,7 @@ import {
   type ApiResponse,
   failure,
   isApiError,
+  type JsonObject,
   type Status,
   messageOf,
 } from "@setpoint/apimachinery";
@@ -28,6 +29,8 @@ export interface NodeProxyOptions {
   readonly reader: ObjectReader;
   readonly authorizer: Authorizer;
   readonly authenticate: Authenticate;
+  /** Throws when admission refuses the connection. */
+  readonly admit: (attributes: RequestAttributes, options: JsonObject) => Promise<void>;
   /**
    * PEM: the authority of the agents' certificates, and our own client certificate (CN
    * kube-apiserver-kubelet-client).
@@ -172,7 +175,8 @@ async function forward(options: NodeProxyOptions, upgrade: UpgradeRequest): Prom
   const target = readTarget(message.url ?? "/");
   const { headers } = message;
   const user = options.authenticate(certificate === undefined ? { headers } : { headers, certificate });
-  authorize(options.authorizer, target, { user, method: message.method ?? "GET" });
+  const attributes = authorize(options.authorizer, target, { user, method: message.method ?? "GET" });
+  await options.admit(attributes, connectionOptions(target));
   const needsContainer = target.subresource !== "portforward";
   const container = target.query.get("container") ?? "";
   const pod = locatePod(options.reader, { ...target, container, needsContainer }, options.hostOf);
@@ -197,15 +201,36 @@ function authorize(
   authorizer: Authorizer,
   target: StreamTarget,
   { user, method }: { readonly user: RequestAttributes["user"]; readonly method: string },
-): void {
+): RequestAttributes {
   const { namespace, name, subresource } = target;
+  const place = { group: "", version: "v1", resource: "pods", subresource, namespace, name };
   const verbs = method === "GET" ? ["get", "create"] : ["create"];
   for (const verb of verbs) {
-    const place = { group: "", version: "v1", resource: "pods", subresource, namespace, name };
     const attributes: RequestAttributes = { user, verb, isResourceRequest: true, path: "", ...place };
     const decision = authorizer.authorize(attributes);
     if (!decision.allowed) throw forbidden(attributes, decision.reason);
   }
+  return { user, verb: "create", isResourceRequest: true, path: "", ...place };
+}
+
+/** As admission sees them: PodExecOptions, PodAttachOptions or PodPortForwardOptions. */
+function connectionOptions({ subresource, query }: StreamTarget): JsonObject {
+  if (subresource === "portforward") {
+    const ports = query.getAll("ports").map(Number);
+    return ports.length === 0 ? {} : { ports };
+  }
+  const container = query.get("container") ?? "";
+  const streams = agentParameters.filter(([name]) => isOn(query, name)).map(([name]) => [name, true]);
+  return {
+    ...Object.fromEntries(streams),
+    ...(container === "" ? {} : { container }),
+    ...(subresource === "exec" ? { command: query.getAll("command") } : {}),
+  };
+}
+
+function isOn(query: URLSearchParams, name: string): boolean {
+  const value = query.get(name);
+  return value === "true" || value === "1";
 }
 
 function dial({ tls }: NodeProxyOptions, pod: PodOnNode): Promise<TLSSocket> {
@@ -232,8 +257,7 @@ const agentParameters: readonly (readonly [string, string])[] = [
 function requestHead(message: IncomingMessage, pod: PodOnNode, { subresource, query }: StreamTarget): string {
   const sent = new URLSearchParams();
   for (const [name, agentName] of agentParameters) {
-    const value = query.get(name);
-    if (value === "true" || value === "1") sent.set(agentName, "1");
+    if (isOn(query, name)) sent.set(agentName, "1");
   }
   for (const name of ["command", "ports", "port"]) for (const each of query.getAll(name)) sent.append(name, each);
   const path = `${agentPath(agentPathKinds[subresource], pod)}?${sent.toString()}`;

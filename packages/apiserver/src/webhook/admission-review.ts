@@ -34,19 +34,21 @@ export function requestFields(
     operation,
     userInfo: userOf(user),
     dryRun,
-    options: {
-      kind: optionsKind[operation],
-      apiVersion: "meta.k8s.io/v1",
-      ...(dryRun ? { dryRun: ["All"] } : {}),
-    },
+    options:
+      operation === "CONNECT"
+        ? null
+        : {
+            kind: optionsKind[operation],
+            apiVersion: "meta.k8s.io/v1",
+            ...(dryRun ? { dryRun: ["All"] } : {}),
+          },
   };
 }
 
-const optionsKind: Readonly<Record<AdmissionRequest["operation"], string>> = {
+const optionsKind: Readonly<Record<Exclude<AdmissionRequest["operation"], "CONNECT">, string>> = {
   CREATE: "CreateOptions",
   UPDATE: "UpdateOptions",
   DELETE: "DeleteOptions",
-  CONNECT: "ConnectOptions",
 };
 
 function kindOf(definition: ResourceDefinition, subresource: string): Readonly<Record<string, string>> {
@@ -76,8 +78,15 @@ export function admissionReview(
   return {
     kind: "AdmissionReview",
     apiVersion: admissionReviewVersion,
-    request: { ...fields, object: object ?? null, oldObject: old ?? null, dryRun, options },
+    request: { ...fields, object: reviewed(request, object) ?? null, oldObject: old ?? null, dryRun, options },
   };
+}
+
+/** The options of a connection have no metadata. */
+function reviewed({ operation }: AdmissionRequest, object: UnstructuredObject | undefined): object | undefined {
+  if (operation !== "CONNECT" || object === undefined) return object;
+  const { metadata: _, ...options } = object;
+  return options;
 }
 
 export interface AdmissionAnswer {

@@ -32,8 +32,8 @@ export function mutatingPolicies(list: PolicyList, parts: PolicyAdmissionParts):
   return {
     name: "MutatingAdmissionPolicy",
     async admit(request) {
-      const { object, definition } = request;
-      if (list.bound.length === 0 || object === undefined || isExempt(request)) return;
+      const { object, definition, operation } = request;
+      if (list.bound.length === 0 || object === undefined || operation === "CONNECT" || isExempt(request)) return;
       for (const bound of list.bound) {
         if (request.pass.isRepeated && bound.policy.spec.reinvocationPolicy !== "IfNeeded") continue;
         if (wantedDefinition(bound, request, parts.equivalents) === definition) mutate(bound, request, object, parts);

@@ -105,6 +105,36 @@ test.each([
   expect((await send("GET", `${configMaps}/c`)).code).toBe(404);
 });
 
+test("a connection to a pod goes through webhooks, which see its options", async () => {
+  const reviews: Review["request"][] = [];
+  const hook: Hook = ({ request }) => {
+    reviews.push(request);
+    return { uid: request.uid, allowed: false, status: { message: "attaching is not allowed" } };
+  };
+  const { server, send } = world({ a: hook });
+  const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CONNECT"], resources: ["pods/attach"] }];
+  await send("POST", validating, configuration("Validating", ["a"], { rules }));
+  const place = { group: "", version: "v1", resource: "pods", namespace: "default", name: "web" };
+  const attributes = { ...place, user, verb: "create", isResourceRequest: true, path: "" };
+  const options = { stdin: true, container: "main" };
+  await server.admitConnection({ ...attributes, subresource: "exec" }, options);
+  const attach = server.admitConnection({ ...attributes, subresource: "attach" }, options);
+  await expect(attach).rejects.toThrow(
+    'admission webhook "a.example.com" denied the request: attaching is not allowed',
+  );
+  expect(reviews).toMatchObject([
+    {
+      operation: "CONNECT",
+      name: "web",
+      subResource: "attach",
+      kind: { group: "", version: "v1", kind: "PodAttachOptions" },
+      resource: { group: "", version: "v1", resource: "pods" },
+      options: null,
+    },
+  ]);
+  expect(reviews[0]?.object).toEqual({ apiVersion: "v1", kind: "PodAttachOptions", ...options });
+});
+
 const failed = 'Internal error occurred: failed calling webhook "a.example.com": ';
 
 test.each([99_999, 600, 400.5, 200, "403"])("a refusal with the code %j is answered with 400", async (code) => {

@@ -114,8 +114,8 @@ class WebhookAdmission {
 
   /** Whether the patch changed the object. */
   async patch(request: AdmissionRequest, { compiled, definition }: Selected, patch: string): Promise<boolean> {
-    const { object } = request;
-    if (object === undefined)
+    const { object, operation } = request;
+    if (object === undefined || operation === "CONNECT")
       throw internalError(
         "admission webhook attempted to modify the object, which is not supported for this operation",
       );

@@ -14,7 +14,7 @@ export interface AdmissionSubject {
 
 export function admissionRequest(
   context: RegistryContext,
-  served: ServedRequest,
+  served: Pick<ServedRequest, "definition" | "attributes" | "user" | "warnings">,
   subject: AdmissionSubject,
 ): AdmissionRequest {
   const { definition, attributes, user, warnings } = served;

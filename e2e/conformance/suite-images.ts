@@ -2,7 +2,7 @@
  * The images that the suite's pods run, made of Debian closures and of the programs that were built with the
  * suite, and loaded as any user loads images.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createCertificateAuthority } from "@setpoint/host/certificates";
@@ -32,10 +32,12 @@ const applets = [
   "hexdump",
 ];
 const shell: ImageSource = {
-  closure: closure("busybox-static", "bash", "coreutils", "grep", "sed", "util-linux"),
+  // The shell of older releases drops variables whose names are not names of the shell.
+  closure: { suite: "trixie", packages: ["busybox-static", "bash", "coreutils", "grep", "sed", "util-linux"] },
   // The suite's scripts need a shell with `[[`, as busybox is, and dash is not.
   links: {
     "/bin/sh": "/bin/busybox",
+    "/bin/sysctl": "/bin/busybox",
     ...Object.fromEntries(applets.map((name) => [`/usr/local/bin/${name}`, "/bin/busybox"])),
   },
   command: ["sh"],
@@ -61,6 +63,14 @@ function certificateFiles(folder: string): NonNullable<ImageSource["files"]> {
     writeFileSync(from, text);
     return { from, to: `/localhost.${kind}` };
   });
+}
+
+/** Prints the user that it has, and is a setuid program of root. */
+function userPrinter(agnhost: string, folder: string): ImageSource {
+  const from = join(folder, "nnp");
+  copyFileSync(agnhost, from);
+  chmodSync(from, 0o4755);
+  return { ...shell, files: [{ from, to: "/nnp" }], command: ["/nnp", "nonewprivs"] };
 }
 
 /** As the nodes have it under its common name. */
@@ -106,6 +116,7 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
     [`${testImages}/nginx:1.27-0`]: webServer,
     [`${testImages}/nautilus:1.8`]: pageServer("nautilus", folder),
     [`${testImages}/kitten:1.8`]: pageServer("kitten", folder),
+    [`${testImages}/nonewprivs:1.4`]: userPrinter(agnhost, folder),
     [`${testImages}/nonroot:1.5`]: { ...shell, user: "1234", command: ["id", "-u"] },
   };
 }

@@ -140,7 +140,11 @@ test("what changes nothing is not refused", () => {
       hostNetwork: false,
       hostUsers: false,
       os: { name: "linux" },
-      securityContext: { seccompProfile: { type: "RuntimeDefault" }, seLinuxOptions: {}, sysctls: [] },
+      securityContext: {
+        seccompProfile: { type: "RuntimeDefault" },
+        seLinuxOptions: {},
+        sysctls: [{ name: "kernel.shm_rmid_forced", value: "1" }],
+      },
       volumes: [{ name: "v", emptyDir: { medium: "Memory" } }],
     },
     {

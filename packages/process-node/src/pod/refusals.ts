@@ -9,6 +9,7 @@ import { adviceOn, noHostRights, type Refusal } from "../cluster/refusal.ts";
 import { nodeError } from "../errors.ts";
 import { unknownType, volumeRefusals } from "../volumes/volume-refusals.ts";
 import { addsCapability } from "./host-access.ts";
+import { isSafeSetting, kernelSettings } from "./kernel-settings.ts";
 
 const podRefusals: readonly Refusal<PodSpec>[] = [
   { field: "hostNetwork", ...noHostRights, isAsked: ({ hostNetwork }) => hostNetwork === true },
@@ -38,8 +39,8 @@ const podRefusals: readonly Refusal<PodSpec>[] = [
   },
   {
     field: "securityContext.sysctls",
-    reason: "pods cannot change settings of the kernel",
-    isAsked: ({ securityContext }) => (securityContext?.sysctls ?? []).length > 0,
+    reason: "it names a setting that is not one of the safe ones",
+    isAsked: (spec) => !kernelSettings(spec).every(isSafeSetting),
   },
 ];
 

@@ -73,6 +73,14 @@ export interface PodSandboxSpec {
   /** Their group, for the same host. */
   readonly group: number;
   readonly limits?: PodLimits;
+  /** Of the pod's own namespaces; default: as the kernel has them. */
+  readonly kernelSettings?: readonly KernelSetting[];
+}
+
+/** A file below /proc/sys, and what it is set to. */
+export interface KernelSetting {
+  readonly path: string;
+  readonly value: string;
 }
 
 /** The namespaces that the containers of a pod share, held by a process that does nothing else. */

@@ -35,6 +35,23 @@ run(`a container sees its own files, host name and volumes${suffix}`, async () =
   expect(existsSync(join(world.root, "new"))).toBe(false);
 });
 
+run("a pod has the settings of the kernel that it asks for, and its host keeps its own", async () => {
+  const world = new OciWorld();
+  const files = ["/proc/sys/kernel/shm_rmid_forced", "/proc/sys/net/ipv4/ip_unprivileged_port_start"];
+  const before = files.map((file) => readFileSync(file, "utf8"));
+  const kernelSettings = [
+    { path: "kernel/shm_rmid_forced", value: "1" },
+    { path: "net/ipv4/ip_unprivileged_port_start", value: "81" },
+  ];
+  await world.sandbox("uid", { networkNamespace: true, kernelSettings });
+  const container = await world.runtime.start(world.spec(["cat", ...files]));
+  await container.exited;
+  expect(world.output()).toBe("1\n81\n");
+  expect(files.map((file) => readFileSync(file, "utf8"))).toEqual(before);
+  const ofHost = world.sandbox("other", { kernelSettings });
+  await expect(ofHost).rejects.toThrow("net/ipv4/ip_unprivileged_port_start cannot be set: the pod has the network");
+});
+
 run("SIGTERM reaches the main process, and destroy() leaves nothing behind", async () => {
   const world = new OciWorld();
   await world.sandbox();

@@ -72,7 +72,7 @@ export class OciWorld {
     return runtime;
   }
 
-  async sandbox(podUid = "uid", more: Pick<PodSandboxSpec, "host" | "networkOf"> = {}): Promise<string> {
+  async sandbox(podUid = "uid", more: Partial<PodSandboxSpec> = {}): Promise<string> {
     const own = { hostname: "web-0", networkNamespace: more.networkOf !== undefined, user: 0, group: 0 };
     await this.runtime.createSandbox({ podUid, ...own, ...more });
     return podUid;

@@ -23,6 +23,7 @@ interface SandboxRecord {
  * namespace.
  */
 const nameScript = `{ printf '%s' "$1" >/proc/sys/kernel/hostname; } 2>/dev/null || hostname "$1"`;
+const settingScript = `printf '%s' "$2" >"/proc/sys/$1"`;
 /** Rights in a namespace of its own are what a program without a filter begins to attack the kernel with. */
 const noNamespaces = `{ echo 0 >/proc/sys/user/max_user_namespaces; } 2>/dev/null || true`;
 /**
@@ -62,6 +63,7 @@ export class PodSandboxes {
     try {
       await untilReady(child);
       if (range !== undefined) await this.#prepare(child.pid ?? 0, spec, range);
+      await this.#setKernel(child.pid ?? 0, spec);
       const ids = range === undefined ? ownIds(spec) : { uids: range, gids: range };
       const sandbox = this.#remember(spec, child.pid ?? 0, ids);
       child.stdin?.end("recorded\n");
@@ -111,6 +113,17 @@ export class PodSandboxes {
     if (host !== undefined) return;
     const line = `${range.container} ${range.host} ${range.size}`;
     for (const file of ["uid_map", "gid_map"]) writeFileSync(`/proc/${pid}/${file}`, line);
+  }
+
+  /** As user 0 of the pod, to whom the settings belong. */
+  async #setKernel(pid: number, { kernelSettings = [], host, networkNamespace }: PodSandboxSpec): Promise<void> {
+    const own = host === undefined ? ["--user", ...(this.#privileged ? [] : ["--preserve-credentials"])] : [];
+    const enter = ["/usr/bin/nsenter", ...own, "--ipc", "--net", "--target", String(pid)];
+    for (const { path, value } of kernelSettings) {
+      if (path.startsWith("net/") && !networkNamespace)
+        throw new Error(`${path} cannot be set: the pod has the network of its host`);
+      await runTool(this.#rights.enter([...enter, "/bin/sh", "-c", settingScript, "sh", path, value]));
+    }
   }
 
   #remember(spec: PodSandboxSpec, pid: number, ids: { readonly uids: IdRange; readonly gids: IdRange }): PodSandbox {

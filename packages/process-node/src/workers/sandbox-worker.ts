@@ -3,6 +3,7 @@ import { podHostname } from "../cluster/pod.ts";
 import { hostNamespaces } from "../pod/host-access.ts";
 import { podLimits } from "../pod/container-limits.ts";
 import { podUser } from "../pod/container-security.ts";
+import { kernelSettings } from "../pod/kernel-settings.ts";
 import type { PodSandbox } from "../sandbox/container-runtime.ts";
 import type { PodParts } from "./pod-parts.ts";
 
@@ -59,6 +60,7 @@ export class SandboxWorker {
       ...(host === undefined ? {} : { host }),
       ...podUser(pod),
       limits: podLimits(pod),
+      kernelSettings: kernelSettings(pod.spec),
     });
     if (!isOnHost) this.#attach(this.#sandbox.holderPid);
     return this.#sandbox;

@@ -18,6 +18,13 @@ const selector = { matchLabels: { a: "b" } };
 const rollingUpdate = { maxSurge: 0, maxUnavailable: 0 };
 const ports = [{ port: 80 }];
 const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "r" };
+const sysctls = [
+  { name: "foo-", value: "1" },
+  { name: "safe-and-unsafe", value: "1" },
+  { name: "kernel.shm_rmid_forced", value: "1" },
+  { name: "kernel.shm_rmid_forced", value: "0" },
+  { name: "net/ipv4/ip_unprivileged_port_start", value: "0" },
+];
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
 test.each([
@@ -44,6 +51,12 @@ test.each([
     "/apis/apps/v1/namespaces/n/deployments",
     { spec: { selector, template, strategy: { type: "RollingUpdate", rollingUpdate } } },
     "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0",
+  ],
+  [
+    "a pod whose kernel settings have no such names, or belong to the host",
+    "/api/v1/namespaces/n/pods",
+    { spec: { ...template.spec, hostNetwork: true, securityContext: { sysctls } } },
+    '[spec.securityContext.sysctls[0].name: Invalid value: "foo-": must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$, spec.securityContext.sysctls[3].name: Duplicate value: "kernel.shm_rmid_forced", spec.securityContext.sysctls[4].name: Invalid value: "net/ipv4/ip_unprivileged_port_start": may not be specified when \'hostNetwork\' is true]',
   ],
 ])("%s is refused", async (_name, path, body, why) => {
   const answer = await start()("POST", path, { metadata: { name: "a" }, ...body });

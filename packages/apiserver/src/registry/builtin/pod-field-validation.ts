@@ -4,6 +4,7 @@
 import type { FieldError } from "@setpoint/apimachinery";
 import { invalidValue, notSupported, required } from "../field-errors.ts";
 import { type JsonObject, numberAt, objectAt, objectsAt, stringAt } from "../json-fields.ts";
+import { sysctlErrors } from "./sysctl-validation.ts";
 
 const int32Max = 2 ** 31 - 1;
 const unsatisfiable = ["DoNotSchedule", "ScheduleAnyway"];
@@ -16,6 +17,7 @@ export function podFieldErrors(spec: JsonObject, at: string): readonly FieldErro
     ...rangeErrors(spec, "activeDeadlineSeconds", 1, at),
     ...userErrors(objectAt(spec, "securityContext"), `${at}.securityContext`),
     ...rangeErrors(objectAt(spec, "securityContext"), "fsGroup", 0, `${at}.securityContext`),
+    ...sysctlErrors(spec, `${at}.securityContext.sysctls`),
     ...spreadErrors(spec, at),
   ];
 }

@@ -52,9 +52,8 @@ export type { ArchivedSegment } from "./archive/archived-file.ts";
 export type { ArchiveReport } from "./archive/archive-report.ts";
 export { archiveReportSchema } from "./archive/archive-report.ts";
 export { archivedCondition } from "./archive/archive-condition.ts";
-export type { ServerArchive } from "./transfer/archive-access.ts";
-export { serverArchive } from "./transfer/archive-access.ts";
-export { storeProblem } from "./engine/store-consent.ts";
+export type { SeenArchive, ServerArchive } from "./transfer/archive-access.ts";
+export { observeArchive, watchStores } from "./transfer/archive-access.ts";
 
 // the claim with the data, for engines whose server runs on one
 export { dataClaimStatus } from "./data-claim/data-claim-status.ts";

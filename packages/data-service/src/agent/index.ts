@@ -8,6 +8,7 @@ export type {
   SnapshotLog,
   VerifiedSnapshot,
 } from "../engine/agent.ts";
+export type { EngineLog, LogSegmentFacts, TimelineFork } from "../engine/log.ts";
 export { InvalidSnapshotError } from "../engine/agent.ts";
 export type { TransferReason } from "../engine/transfer-error.ts";
 export { cancelledError, isTransferError, TransferError, transferReasons } from "../engine/transfer-error.ts";

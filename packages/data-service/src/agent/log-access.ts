@@ -1,4 +1,4 @@
-/** How an engine's server reaches the archive of its instance; the operator's half is `serverArchive`. */
+/** How an engine's server reaches the archive of its instance; the operator's half is `observeArchive`. */
 import type { LogArchive } from "../archive/log-archive.ts";
 import type { EngineLog } from "../engine/log.ts";
 import { TransferError } from "../engine/transfer-error.ts";

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import {
   type Archive,
+  type ArchiveGap,
   type ComparePositions,
   gapsOf,
   newestTimeline,
@@ -23,6 +24,7 @@ export const archiveReportSchema = z.object({
       to: z.string().describe("The time of the last change that is in the store."),
       end: z.string().describe("The first position that is not in the store."),
       timeline: z.int(),
+      complete: z.boolean().describe("Whether it reaches to the end of what is in the store."),
     })
     .optional()
     .describe("What can be restored; absent while no verified backup has its log."),
@@ -31,7 +33,24 @@ export const archiveReportSchema = z.object({
   lastArchived: z.object({ name: z.string(), at: z.string() }).optional().describe("The last segment stored."),
   failing: z.object({ since: z.string(), message: z.string() }).optional().describe("Why nothing is stored now."),
 });
-export type ArchiveReport = z.infer<typeof archiveReportSchema>;
+
+/** What can be restored. */
+interface ReportedWindow {
+  readonly from: string;
+  readonly to: string;
+  readonly end: string;
+  readonly timeline: number;
+  readonly complete: boolean;
+}
+
+/** The same as a type; `archiveReportSchema` describes its fields. */
+export interface ArchiveReport {
+  readonly window?: ReportedWindow | undefined;
+  readonly gaps?: readonly ArchiveGap[] | undefined;
+  readonly gapCount?: number | undefined;
+  readonly lastArchived?: { readonly name: string; readonly at: string } | undefined;
+  readonly failing?: { readonly since: string; readonly message: string } | undefined;
+}
 
 /** How the archiving went lately. */
 export type ArchivingState = Pick<ArchiveReport, "lastArchived" | "failing">;
@@ -57,9 +76,14 @@ function currentWindow(archive: Archive, compare: ComparePositions): ArchiveRepo
   const timeline = newestTimeline(archive);
   const windows = archive.bases.flatMap((base) => windowOf(base, timeline, archive, compare) ?? []);
   const [first] = windows.toSorted((a, b) => compare(b.end, a.end) || a.fromMs - b.fromMs);
-  return first === undefined ? undefined : reported(first);
+  if (first === undefined) return undefined;
+  const own = archive.segments.filter((each) => each.timeline === timeline);
+  return reported(
+    first,
+    own.every((segment) => compare(segment.end, first.end) <= 0),
+  );
 }
 
-function reported({ fromMs, toMs, end, timeline }: RecoverableWindow): ArchiveReport["window"] {
-  return { from: timeOf(fromMs), to: timeOf(toMs), end, timeline };
+function reported({ fromMs, toMs, end, timeline }: RecoverableWindow, complete: boolean): ReportedWindow {
+  return { from: timeOf(fromMs), to: timeOf(toMs), end, timeline, complete };
 }

@@ -46,16 +46,37 @@ export interface RecoverableWindow {
 /** As many windows as a person reads in one sentence. */
 const reachedMax = 3;
 
-/** The gaps of each timeline, between its first and its last segment. */
-export function gapsOf({ segments }: Archive, compare: ComparePositions): readonly ArchiveGap[] {
+/** What no segment has: between those of each timeline, and where one leaves its parent. */
+export function gapsOf(
+  { segments, forks }: Pick<Archive, "segments" | "forks">,
+  compare: ComparePositions,
+): readonly ArchiveGap[] {
   const timelines = [...new Set(segments.map(({ timeline }) => timeline))].toSorted((a, b) => a - b);
-  return timelines.flatMap((timeline) => {
+  return timelines.flatMap((timeline): readonly ArchiveGap[] => {
     const own = ofTimeline(segments, timeline, compare);
-    return own.slice(1).flatMap((segment, at) => {
+    const fork = forks.find((each) => each.timeline === timeline);
+    const before = fork === undefined ? [] : gapsAtFork(fork, own, segments, compare);
+    const between = own.slice(1).flatMap((segment, at) => {
       const from = own[at]?.end ?? segment.start;
       return compare(from, segment.start) < 0 ? [{ timeline, from, to: segment.start }] : [];
     });
+    return [...before, ...between];
   });
+}
+
+/** The first segment of a timeline may repeat the end of its parent, whose last segment was not full. */
+function gapsAtFork(
+  { timeline, parent, at }: TimelineFork,
+  own: readonly ArchivedSegment[],
+  segments: readonly ArchivedSegment[],
+  compare: ComparePositions,
+): readonly ArchiveGap[] {
+  const start = own[0]?.start ?? at;
+  const inherited = ofTimeline(segments, parent, compare).filter((each) => compare(each.start, at) < 0);
+  const end = inherited.at(-1)?.end ?? at;
+  const upTo = compare(start, at) < 0 ? start : at;
+  const ofParent = compare(end, upTo) < 0 ? [{ timeline: parent, from: end, to: upTo }] : [];
+  return compare(at, start) < 0 ? [...ofParent, { timeline, from: at, to: start }] : ofParent;
 }
 
 /** What can be reached from a backup along the history that ends with `timeline`. */

@@ -59,14 +59,15 @@ test("a gap is named, and the window begins at the first backup behind it", asyn
   for (const [name, bytes] of store.fullSegments())
     if (name !== "1-000008") await archiver.archive(name, bytes, signal);
   putBase(storage, "a", 5);
+  const gaps = { gaps: [{ timeline: 1, from: "8", to: "12" }], gapCount: 1 };
+  const before = await archiver.report(signal);
+  expect(before).toMatchObject({ ...gaps, window: { from: minute(5), to: minute(7), end: "8", complete: false } });
+  expect(archivedCondition(before)).toMatchObject({ status: "False", reason: "GapFound" });
   putBase(storage, "b", 13);
   const report = await archiver.report(signal);
-  expect(report).toMatchObject({
-    window: { from: minute(13), to: minute(19), end: "20" },
-    gaps: [{ timeline: 1, from: "8", to: "12" }],
-    gapCount: 1,
-  });
-  expect(archivedCondition(report)).toMatchObject({ status: "False", reason: "GapFound" });
+  expect(report).toMatchObject({ ...gaps, window: { from: minute(13), to: minute(19), end: "20", complete: true } });
+  expect(archivedCondition(report)).toMatchObject({ status: "True" });
+  expect(archivedCondition(report).message).toContain("the archive lacks 8 to 12 of timeline 1");
 });
 
 test("a store that fails is reported with the time of its first failure, until a segment is stored", async () => {

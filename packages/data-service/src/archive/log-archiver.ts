@@ -3,7 +3,7 @@ import type { Clock } from "@setpoint/host";
 import type { BaseBackup } from "./archive-window.ts";
 import { type ArchiveReport, archiveReport, type ArchivingState } from "./archive-report.ts";
 import { timeOf } from "./archive-window.ts";
-import { listArchive } from "./list-archive.ts";
+import { listArchive, type ListedArchive } from "./list-archive.ts";
 import { archiveSegment, type LogArchive } from "./log-archive.ts";
 
 /**
@@ -34,9 +34,14 @@ export class LogArchiver {
     }
   }
 
+  /** What the store has of the instance. */
+  list(signal: AbortSignal): Promise<ListedArchive> {
+    return listArchive(this.#archive, this.#bases, signal);
+  }
+
   /** Lists the store, and says what can be restored from it. */
   async report(signal: AbortSignal): Promise<ArchiveReport> {
-    const listed = await listArchive(this.#archive, this.#bases, signal);
+    const listed = await this.list(signal);
     return archiveReport(listed, (a, b) => this.#archive.log.compare(a, b), this.#state);
   }
 

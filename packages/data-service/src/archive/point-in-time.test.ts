@@ -1,10 +1,11 @@
 /** An archive beside a backup, and restores from both, compared by content. */
 import { expect, test } from "vitest";
 import type { EncryptionKey } from "../format/encryption-key.ts";
+import type { TimelineFork } from "../engine/log.ts";
 import { targetRefusal, type RestoreTarget } from "../engine/target.ts";
 import { MemoryStorage } from "../storage/memory-storage.ts";
 import { AppendLog, log, replay, target as appendTargets } from "./append-log.fixture.ts";
-import { type Archive, type BaseBackup, gapsOf, wayTo } from "./archive-window.ts";
+import { type Archive, type ArchiveGap, type BaseBackup, gapsOf, wayTo } from "./archive-window.ts";
 import { filePath, logAmong, type ArchivedSegment } from "./archived-file.ts";
 import { archiveSegment, type LogArchive, readArchived } from "./log-archive.ts";
 
@@ -13,6 +14,8 @@ const { compare } = log;
 const minute = (count: number): string => new Date(count * 60_000).toISOString();
 const texts = (from: number, to: number): readonly string[] =>
   Array.from({ length: to - from }, (_, at) => `entry ${from + at}`);
+
+const fork = (at: string): TimelineFork => ({ timeline: 2, parent: 1, at });
 
 interface Stage {
   readonly store: AppendLog;
@@ -111,6 +114,48 @@ test("a segment of the old history that begins at the fork is not replayed, and 
   expect(await names()).toEqual(["1-000004", "1-000008", "2-000012"]);
   await remove(stage, "1-000008");
   expect(await names()).toEqual(["1-000004"]);
+});
+
+test.each<[string, TimelineFork, readonly [number, string, string][], readonly ArchiveGap[]]>([
+  [
+    "its first segment repeats the end of the parent",
+    fork("14"),
+    [
+      [1, "8", "12"],
+      [2, "12", "16"],
+    ],
+    [],
+  ],
+  [
+    "its first segment is missing",
+    fork("14"),
+    [
+      [1, "8", "12"],
+      [2, "16", "20"],
+    ],
+    [
+      { timeline: 1, from: "12", to: "14" },
+      { timeline: 2, from: "14", to: "16" },
+    ],
+  ],
+  [
+    "it begins where the parent has more",
+    fork("10"),
+    [
+      [1, "8", "12"],
+      [2, "12", "16"],
+    ],
+    [{ timeline: 2, from: "10", to: "12" }],
+  ],
+  ["the parent is in another archive", fork("14"), [[2, "12", "16"]], []],
+])("the gaps of a timeline when %s", (_, begun, parts, gaps) => {
+  const segments = parts.map(([timeline, start, end]) => ({
+    ...{ timeline, start, end },
+    endedAtMs: 0,
+    name: "",
+    sha256: "",
+  }));
+  expect(gapsOf({ segments, forks: [begun] }, compare)).toEqual(gaps);
 });
 
 test("the same segment again succeeds; another one under its name is refused, and the first stays", async () => {

@@ -1,9 +1,10 @@
-/** How the pod of an engine's server gets the archive of its instance; pure. */
+/** How the pod of an engine's server gets the archive of its instance. */
 import type { KubeObject } from "@setpoint/apimachinery";
-import type { Stored } from "setpoint";
+import { keyOf, type KindRef, type ReconcileContext, type Stored, watching } from "setpoint";
 import type { Pod } from "setpoint/kinds";
 import { type ArchiveAccess, archiveVariable } from "../agent/request.ts";
-import type { BackupStore } from "../kinds/backup-store.ts";
+import { storeProblem } from "../engine/store-consent.ts";
+import { BackupStore } from "../kinds/backup-store.ts";
 import { storedFolder } from "../kinds/instance.ts";
 import { type Mount, storeMounts, storeRequest } from "./store-mounts.ts";
 import { transferUser } from "./transfer-pod.ts";
@@ -18,12 +19,38 @@ export interface ServerArchive {
   readonly user: number;
 }
 
-/**
- * The access of one instance to its archive in the store.
- *
- * Assumptions: `storeProblem` has been asked, and says that the store may be used.
- */
-export function serverArchive({ kind, metadata }: Stored<KubeObject>, store: BackupStore): ServerArchive {
+/** The archive of an instance, or why its store is not used; neither when the instance names no store. */
+export type SeenArchive =
+  | { readonly archive: ServerArchive | undefined; readonly storeRefusal?: undefined }
+  | { readonly archive?: undefined; readonly storeRefusal: string };
+
+/** For the `watches` of an instance's controller: BackupStores wake the instances that name them. */
+export function watchStores<Instance extends KubeObject>(
+  kind: KindRef<Instance>,
+  storeName: (instance: Stored<Instance>) => string | undefined,
+): ReturnType<typeof watching<BackupStore>> {
+  return watching(BackupStore, ({ metadata: { name, namespace } }, cache) =>
+    cache
+      .list(kind, { namespace })
+      .filter((instance) => storeName(instance) === name)
+      .map(keyOf),
+  );
+}
+
+/** The access of an instance to its archive in the BackupStore of this name. */
+export async function observeArchive(
+  instance: Stored<KubeObject>,
+  storeName: string | undefined,
+  context: ReconcileContext,
+): Promise<SeenArchive> {
+  if (storeName === undefined) return { archive: undefined };
+  const store = context.get(BackupStore, storeName, instance.metadata.namespace);
+  if (store === undefined) return { storeRefusal: `BackupStore "${storeName}" does not exist` };
+  const problem = await storeProblem(store, context);
+  return problem === undefined ? { archive: serverArchive(instance, store) } : { storeRefusal: problem.message };
+}
+
+function serverArchive({ kind, metadata }: Stored<KubeObject>, store: BackupStore): ServerArchive {
   const { name, namespace = "", uid } = metadata;
   const access: ArchiveAccess = { folder: storedFolder({ kind, name }, namespace, uid), store: storeRequest(store) };
   return {

@@ -151,6 +151,8 @@ export interface RunningContainer {
   signal(name: "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGHUP"): void;
   /** Ends every process in the sandbox, at once. */
   destroy(): void;
+  /** Changes its limits. Throws what the kernel refuses. */
+  limit(limits: ContainerLimits): void;
   /** New text for `files` of the spec; those that it did not have are left out. */
   updateFiles(files: Readonly<Record<string, string>>): void;
   exec(command: readonly string[], options?: ExecOptions): ExecProcess;
@@ -196,6 +198,8 @@ export interface ContainerRuntime {
   readonly version: string;
   /** Creates the pod's namespaces, or returns those that are still held. Rejects with ERR_CONTAINER_START. */
   createSandbox(spec: PodSandboxSpec): Promise<PodSandbox>;
+  /** Changes the limits of all containers of the pod together. */
+  limitPod(podUid: string, limits: PodLimits): void;
   /** The sandbox of an earlier agent; undefined when its namespaces have ended. */
   adoptSandbox(podUid: string): Promise<PodSandbox | undefined>;
   /** Kills every process of the pod. The pod keeps its range of ids, because its files have them. */

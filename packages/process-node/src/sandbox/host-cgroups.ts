@@ -7,7 +7,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statfsSync
 import { join } from "node:path";
 import { kill } from "../host/end-processes.ts";
 import { type GroupUsage, readGroupUsage } from "./cgroup-usage.ts";
-import type { PodLimits } from "./container-runtime.ts";
+import type { ContainerLimits, PodLimits } from "./container-runtime.ts";
+import { ociResources } from "./oci-resources.ts";
 
 const root = "/sys/fs/cgroup";
 const cgroup2Magic = 0x6367_7270;
@@ -27,6 +28,8 @@ export interface HostCgroups {
   usageOf(run?: { readonly podUid: string; readonly container: string }): Promise<GroupUsage | undefined>;
   /** Makes the pod's group or changes its limits. */
   limitPod(podUid: string, limits: PodLimits): void;
+  /** Of a container that runs. Throws what the kernel refuses, as less memory than is in use. */
+  limitContainer(podUid: string, container: string, limits: ContainerLimits): void;
   /** Ends what runs in the pod's group, and removes it; whether it is gone: the kernel may take its time. */
   removePod(podUid: string): boolean;
   /** The pods that have a group. */
@@ -54,6 +57,11 @@ export function detectCgroups(node: string): HostCgroups {
       if (version === 2) delegate(join(root, "setpoint", node, podUid));
       writeLimits(version, folders(podUid), limits);
     },
+    limitContainer(podUid, container, limits) {
+      const own = folders(podUid).map((folder) => join(folder, container));
+      if (version === 2) refuseBelowUsage(own, limits);
+      for (const [file, text] of containerFiles(version, limits)) writeWhereFound(own, file, text);
+    },
     removePod(podUid) {
       for (const folder of folders(podUid)) removeTree(folder);
       return !folders(podUid).some((folder) => existsSync(folder));
@@ -75,6 +83,7 @@ function withoutCgroups(problem: string): HostCgroups {
     pathOf: () => undefined,
     usageOf: async () => undefined,
     limitPod() {},
+    limitContainer() {},
     removePod: () => true,
     podUids: () => [],
     close() {},
@@ -141,11 +150,47 @@ function writeLimits(version: 1 | 2, folders: readonly string[], limits: PodLimi
           "cpu.cfs_quota_us": quota === undefined ? "-1" : String(quota),
           "pids.max": processes === undefined ? "max" : String(processes),
         };
-  for (const folder of folders) {
-    for (const [file, text] of Object.entries(files)) {
-      if (text !== undefined && existsSync(join(folder, file))) writeFileSync(join(folder, file), text);
-    }
+  for (const [file, text] of Object.entries(files)) if (text !== undefined) writeWhereFound(folders, file, text);
+}
+
+function writeWhereFound(folders: readonly string[], file: string, text: string): void {
+  for (const folder of folders) if (existsSync(join(folder, file))) writeFileSync(join(folder, file), text);
+}
+
+/** Version 1 refuses it by itself; version 2 would end programs until the rest has room. */
+function refuseBelowUsage([folder = ""]: readonly string[], { memoryBytes }: ContainerLimits): void {
+  if (memoryBytes === undefined || !existsSync(join(folder, "memory.current"))) return;
+  const [, reclaimable = "0"] = /^inactive_file (\d+)$/m.exec(readFileSync(join(folder, "memory.stat"), "utf8")) ?? [];
+  const used = Number(readFileSync(join(folder, "memory.current"), "utf8")) - Number(reclaimable);
+  if (used > memoryBytes) throw new Error(`memory limit (${memoryBytes}) below current usage (${used})`);
+}
+
+/** As crun writes the same resources when it makes the group. */
+function containerFiles(version: 1 | 2, limits: ContainerLimits): readonly (readonly [string, string])[] {
+  const { memory, cpu = {} } = ociResources(limits);
+  const { quota, period = cpuPeriodUs, shares } = cpu;
+  const bytes = memory === undefined ? undefined : String(memory.limit);
+  if (version === 2) {
+    return [
+      ["memory.max", bytes ?? "max"],
+      ...(bytes === undefined ? [] : [["memory.swap.max", "0"] as const]),
+      ["cpu.max", `${quota ?? "max"} ${period}`],
+      ...(shares === undefined ? [] : [["cpu.weight", String(weightOf(shares))] as const]),
+    ];
   }
+  return [
+    // A limit with swap is never below the one without: it is written before and after, for both directions.
+    ["memory.memsw.limit_in_bytes", "-1"],
+    ["memory.limit_in_bytes", bytes ?? "-1"],
+    ["memory.memsw.limit_in_bytes", bytes ?? "-1"],
+    ["cpu.cfs_quota_us", String(quota ?? -1)],
+    ...(shares === undefined ? [] : [["cpu.shares", String(shares)] as const]),
+  ];
+}
+
+/** Shares of version 1 as the weight of version 2. */
+function weightOf(shares: number): number {
+  return 1 + Math.floor(((shares - 2) * 9_999) / 262_142);
 }
 
 /** Groups are removed from the leaves up; one that still has processes stays until the next attempt. */

@@ -36,6 +36,7 @@ function world(folder = tmpdir()) {
       files: {},
       shiftIds,
       architecture: "x64",
+      hasCgroups: true,
       isFolder: isMountedAsFolder,
     });
   return { directory, root, bundle };

@@ -47,6 +47,7 @@ export interface OciPlace {
   readonly shiftIds: boolean;
   /** As Node names it. */
   readonly architecture: string;
+  readonly hasCgroups: boolean;
   /** See `isMountedAsFolder`. */
   isFolder(source: string, subPath?: string): boolean;
 }
@@ -88,7 +89,13 @@ interface PlacedMount {
 export function ociBundle(spec: ContainerSpec, place: OciPlace): OciBundle {
   const mounts = placedMounts(spec, place);
   const idmap = place.shiftIds && place.sandbox.host === undefined ? [idmapOption(spec, place.sandbox)] : [];
-  const kernel = { readOnlyRoot: spec.readOnlyRoot === true, isPrivileged: isPrivileged(spec, place.sandbox) };
+  const { sandbox, hasCgroups } = place;
+  const kernel = {
+    readOnlyRoot: spec.readOnlyRoot === true,
+    isPrivileged: isPrivileged(spec, sandbox),
+    sharesIpc: sandbox.host?.ipc === true,
+    hasCgroups,
+  };
   const mountPoints = mounts
     .filter(({ target }) => !target.startsWith("/dev/") && target !== "/dev")
     .map(({ target, mount }) => ({ path: target, isFolder: place.isFolder(mount.source, mount.subPath) }));
@@ -98,7 +105,7 @@ export function ociBundle(spec: ContainerSpec, place: OciPlace): OciBundle {
     staged: mounts.flatMap(({ staged }) => (staged === undefined ? [] : [staged])),
     config: ociConfig(spec, place, [
       ...imageMounts(spec.rootDirectory, layout.binds, idmap),
-      ...kernelMounts({ ...kernel, sharesIpc: place.sandbox.host?.ipc === true }),
+      ...kernelMounts(kernel),
       ...mounts.map(({ mount, target, source }) => volumeMount(mount, target, source, idmap)),
     ]),
   };

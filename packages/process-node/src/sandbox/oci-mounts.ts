@@ -28,13 +28,16 @@ export interface KernelMountOptions {
   readonly isPrivileged: boolean;
   /** Whether the pod has the host's shared memory. */
   readonly sharesIpc: boolean;
+  /** Whether containers have control groups here. */
+  readonly hasCgroups: boolean;
 }
 
 /**
  * What every container has of the kernel; /proc shows its own processes, and the host's devices are six
  * harmless ones unless it is privileged.
  */
-export function kernelMounts({ readOnlyRoot, isPrivileged, sharesIpc }: KernelMountOptions): OciMount[] {
+export function kernelMounts(options: KernelMountOptions): OciMount[] {
+  const { readOnlyRoot, isPrivileged, sharesIpc, hasCgroups } = options;
   const tmpfs = (destination: string, ...options: readonly string[]): OciMount => ({
     destination,
     type: "tmpfs",
@@ -56,10 +59,17 @@ export function kernelMounts({ readOnlyRoot, isPrivileged, sharesIpc }: KernelMo
     { destination: "/dev/mqueue", type: "mqueue", source: "mqueue", options: ["nosuid", "noexec", "nodev"] },
     ...(isPrivileged
       ? [{ destination: "/sys", type: "bind", source: "/sys", options: ["rbind", "rw", "nosuid"] }]
-      : []),
+      : ownCgroups(hasCgroups)),
     // With a read-only root they are ordinary folders of it, as in any image.
     ...(readOnlyRoot ? [] : ["/tmp", "/var/tmp"].map((folder) => tmpfs(folder, "mode=1777", `size=${temporaryBytes}`))),
   ];
+}
+
+/** The container's own control groups, where runtimes of languages read how much they may use. */
+function ownCgroups(hasCgroups: boolean): readonly OciMount[] {
+  if (!hasCgroups) return [];
+  const options = ["nosuid", "noexec", "nodev", "relatime", "ro"];
+  return [{ destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options }];
 }
 
 export function volumeMount(mount: Mount, target: string, source: string, idmap: readonly string[]): OciMount {

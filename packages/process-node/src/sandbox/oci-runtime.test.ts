@@ -9,6 +9,8 @@ import { missingTools, OciWorld } from "./oci-world.fixture.ts";
 const run = test.skipIf(missingTools !== "");
 const suffix = missingTools === "" ? "" : ` (skipped: ${missingTools})`;
 
+const mega = 1024 * 1024;
+
 async function textOf(child: ExecProcess): Promise<string> {
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -50,6 +52,33 @@ run("a pod has the settings of the kernel that it asks for, and its host keeps i
   expect(files.map((file) => readFileSync(file, "utf8"))).toEqual(before);
   const ofHost = world.sandbox("other", { kernelSettings });
   await expect(ofHost).rejects.toThrow("net/ipv4/ip_unprivileged_port_start cannot be set: the pod has the network");
+});
+
+run("a container reads its own limits, which change while it runs", async () => {
+  const world = new OciWorld();
+  if (world.runtime.cgroups.version === "none") return;
+  await world.sandbox();
+  const spec = world.spec(["sleep", "100"], {
+    limits: { memoryBytes: 64 * mega, cpuMillis: 100, cpuRequestMillis: 50 },
+  });
+  const container = await world.runtime.start(spec);
+  const [files, first, second] =
+    world.runtime.cgroups.version === 1
+      ? [
+          "memory/memory.limit_in_bytes cpu/cpu.cfs_quota_us cpu/cpu.shares",
+          "67108864\n10000\n51\n",
+          "134217728\n20000\n102\n",
+        ]
+      : ["memory.max cpu.max cpu.weight", "67108864\n10000 100000\n2\n", "134217728\n20000 100000\n4\n"];
+  const read = (): Promise<string> => textOf(container.exec(["sh", "-c", `cd /sys/fs/cgroup && cat ${files}`]));
+  expect(await read()).toBe(first);
+  container.limit({ memoryBytes: 128 * mega, cpuMillis: 200, cpuRequestMillis: 100 });
+  expect(await read()).toBe(second);
+  container.limit({ memoryBytes: 64 * mega, cpuMillis: 100, cpuRequestMillis: 50 });
+  expect(await read()).toBe(first);
+  expect(await textOf(container.exec(["sh", "-c", "mkdir /sys/fs/cgroup/*/own || mkdir /sys/fs/cgroup/own"]))).toMatch(
+    /Read-only|Permission|No such/,
+  );
 });
 
 run("SIGTERM reaches the main process, and destroy() leaves nothing behind", async () => {

@@ -9,6 +9,7 @@ import type {
   AdoptedContainer,
   ContainerRuntime,
   ContainerSpec,
+  PodLimits,
   PodSandbox,
   PodSandboxSpec,
   RunningContainer,
@@ -131,6 +132,10 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   createSandbox(spec: PodSandboxSpec): Promise<PodSandbox> {
     this.cgroups.limitPod(spec.podUid, spec.limits ?? {});
     return this.#gate.enter(() => this.#sandboxes.create(spec));
+  }
+
+  limitPod(podUid: string, limits: PodLimits): void {
+    this.cgroups.limitPod(podUid, limits);
   }
 
   async adoptSandbox(podUid: string): Promise<PodSandbox | undefined> {
@@ -262,6 +267,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       files,
       shiftIds: this.#privileged,
       architecture: process.arch,
+      hasCgroups: this.cgroups.version !== "none",
       isFolder: isMountedAsFolder,
     });
     const owner = { uid: sandbox.uids.host, gid: sandbox.gids.host };
@@ -280,7 +286,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   }
 
   #config({ config }: OciBundle, id: ContainerId): object {
-    const cgroupsPath = this.cgroups.pathOf(id.podUid, `${id.container}-${id.attempt}`);
+    const cgroupsPath = this.cgroups.pathOf(id.podUid, groupOf(id));
     if (cgroupsPath !== undefined) return { ...config, linux: { ...config.linux, cgroupsPath } };
     const { resources, ...linux } = config.linux;
     return { ...config, linux, process: { ...config.process, rlimits: resourceLimits(resources) } };
@@ -344,6 +350,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       // The first process of a process namespace: with it the kernel ends all others.
       destroy: () => signalProcess(main, "SIGKILL"),
       reopenLog: () => reopenLog(bundle),
+      limit: (limits) => this.cgroups.limitContainer(id.podUid, groupOf(id), limits),
       updateFiles: (fresh) => void writeOwnFiles(join(bundle, "files"), fresh, files),
       exec: (command, options) =>
         execInContainer({
@@ -389,6 +396,10 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     while (!isOver() && clock.monotonic() < deadlineMs) await sleep(clock, 10);
     if (monitor !== undefined) signalProcess(monitor, "SIGKILL");
   }
+}
+
+function groupOf({ container, attempt }: ContainerId): string {
+  return `${container}-${attempt}`;
 }
 
 function watched({ main }: ContainerRecord, id: ContainerId, bundle: string): WatchedContainer {

@@ -13,6 +13,8 @@ export interface PodStatusInput {
   readonly podIP?: string;
   readonly containers: readonly ReportedStatus[];
   readonly initContainers: readonly ReportedStatus[];
+  /** Why its control groups are not as its resources are now; absent: they are. */
+  readonly resizeProblem?: string;
   /** Absent: none. */
   readonly ephemeralContainers?: readonly ReportedStatus[];
 }
@@ -42,10 +44,15 @@ function initStatuses({ pod, initContainers }: PodStatusInput): ReportedStatus[]
   );
 }
 
-/** Ephemeral containers have no probes, and are never ready. */
+/** Ephemeral containers have no probes and no resources, and are never ready. */
 function ephemeralStatuses(statuses: readonly ReportedStatus[]): Pick<PodStatus, "ephemeralContainerStatuses"> {
   if (statuses.length === 0) return {};
-  return { ephemeralContainerStatuses: statuses.map((status) => ({ ...status, ready: false })) };
+  return { ephemeralContainerStatuses: statuses.map(ephemeralStatus) };
+}
+
+function ephemeralStatus(status: ReportedStatus): ReportedStatus {
+  const { resources: _, allocatedResources: _allocated, ...shown } = status;
+  return { ...shown, ready: false };
 }
 
 /** Why a node ends a pod: it used too much of the node, or has run as long as it may. */
@@ -125,13 +132,20 @@ function conditions(input: PodStatusInput, phase: Phase): PodCondition[] {
     Ready: ready.status === "True" ? gatesReady(pod) : ready,
     ContainersReady: ready,
     PodScheduled: { status: "True" },
+    ...resizing(input),
   };
   const before = new Map((pod.status?.conditions ?? []).map((condition) => [condition.type, condition]));
   const computed = Object.entries(own).map(([type, condition]) =>
     transition(before.get(type), { type, ...condition }, pod, now),
   );
-  const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !(type in own));
+  const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !(type in own) && type !== resizeCondition);
   return [...computed, ...foreign];
+}
+
+const resizeCondition = "PodResizeInProgress";
+
+function resizing({ resizeProblem: message }: PodStatusInput): Record<string, Omit<PodCondition, "type">> {
+  return message === undefined ? {} : { [resizeCondition]: { status: "True", reason: "Error", message } };
 }
 
 function initialCondition({ pod, initContainers }: PodStatusInput, phase: Phase): Omit<PodCondition, "type"> {

@@ -1,4 +1,4 @@
-import type { ContainerState, ContainerStateTerminated, ContainerStatus } from "@setpoint/api";
+import type { ContainerState, ContainerStateTerminated, ContainerStatus, ResourceRequirements } from "@setpoint/api";
 import { timestamp, type Clock } from "@setpoint/host";
 import type { Prober } from "../probes/prober.ts";
 import type { RunningContainer } from "../sandbox/container-runtime.ts";
@@ -17,6 +17,8 @@ export interface RunningPhase {
   readonly prober: Prober;
   readonly startedAt: string;
   readonly image: string;
+  /** That its control group has. */
+  readonly resources: ResourceRequirements;
 }
 
 export interface TerminatedPhase {

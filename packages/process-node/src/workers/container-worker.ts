@@ -1,7 +1,8 @@
-import type { Container, ContainerState, ContainerStatus, Probe } from "@setpoint/api";
+import type { Container, ContainerState, ContainerStatus, Probe, ResourceRequirements } from "@setpoint/api";
 import { messageOf } from "@setpoint/apimachinery";
 import { sleep, timestampAt } from "@setpoint/host";
 import type { AdoptedContainer, ContainerExit, RunningContainer } from "../sandbox/container-runtime.ts";
+import { containerLimits } from "../pod/container-limits.ts";
 import type { ReportedStatus } from "../status/pod-status.ts";
 import { goDuration } from "../status/go-duration.ts";
 import { nextBackOff, noBackOff, type RestartBackOff } from "../status/restart-back-off.ts";
@@ -17,6 +18,7 @@ import {
 } from "./container-phase.ts";
 import { type ProbedBefore, startProber } from "./container-prober.ts";
 import { ImagePuller } from "./image-puller.ts";
+import { resourceStatus, restartsToResize } from "./container-resources.ts";
 import { runPostStart, runPreStop } from "./lifecycle-hooks.ts";
 
 /** They stay while the next try goes on. */
@@ -72,6 +74,11 @@ export class ContainerWorker {
     return this.#phase.kind === "running" ? this.#phase.running : undefined;
   }
 
+  /** What its control group allows; undefined unless it runs. */
+  get resources(): ResourceRequirements | undefined {
+    return this.#phase.kind === "running" ? this.#phase.resources : undefined;
+  }
+
   get exitCode(): number | undefined {
     return this.#phase.kind === "terminated" ? this.#phase.state.exitCode : undefined;
   }
@@ -96,7 +103,7 @@ export class ContainerWorker {
     const nowMs = this.#parts.clock.monotonic();
     if (phase.kind === "starting" || this.#stopping !== undefined) return undefined;
     if (phase.kind === "running") {
-      if (phase.image !== (container.image ?? "")) this.#restartWithNewImage();
+      if (phase.image !== (container.image ?? "") || restartsToResize(container, phase.resources)) this.#restart();
       return undefined;
     }
     if (phase.kind === "terminated") {
@@ -106,6 +113,14 @@ export class ContainerWorker {
     if (phase.kind === "waiting" && nowMs < phase.notBeforeMs) return phase.notBeforeMs;
     void this.#start();
     return undefined;
+  }
+
+  /** Brings its control group to the resources that it has now. Throws what the kernel refuses. */
+  resize(container: Container): void {
+    const { resources = {} } = container;
+    if (this.#phase.kind !== "running") return;
+    this.#phase.running.limit(containerLimits(container));
+    this.#phase = { ...this.#phase, resources };
   }
 
   /** The container waits for others of its pod, or for its pod with a message. */
@@ -143,6 +158,7 @@ export class ContainerWorker {
       ready: running?.prober.ready ?? false,
       started: running?.prober.started ?? false,
       restartCount: this.#restartCount,
+      ...(this.#attempt < 0 ? {} : resourceStatus(this.#container, running?.resources)),
       image: running?.image ?? this.#container.image ?? "",
       imageID: this.#imageId,
       ...(this.#containerId === undefined ? {} : { containerID: `process://${this.#containerId}` }),
@@ -161,12 +177,14 @@ export class ContainerWorker {
     this.#containerId = id;
     if (running !== undefined) {
       const before = isRecorded ? { started: recorded.started === true, ready: recorded.ready } : undefined;
-      return this.#follow(this.#container, running, before);
+      // An agent before this one may not have resized it any more.
+      const resources = (isRecorded ? recorded.resources : undefined) ?? this.#container.resources;
+      return this.#follow({ ...this.#container, ...(resources && { resources }) }, running, before);
     }
     if (exit !== undefined) this.#exited(this.#container, exit, startedAtMs);
   }
 
-  #restartWithNewImage(): void {
+  #restart(): void {
     void this.#stopOnce(defaultGraceMs, `Container ${this.name} definition changed, will be restarted`).then(() => {
       if (this.#phase.kind === "terminated") {
         this.#lastState = { terminated: this.#phase.state };
@@ -257,7 +275,8 @@ export class ContainerWorker {
     const prober = startProber(this.#parts, container, running, before, onUnhealthy);
     const { startedAtMs } = running;
     const startedAt = timestampAt(startedAtMs);
-    this.#phase = { kind: "running", running, prober, startedAt, image: container.image ?? "" };
+    const { image = "", resources = {} } = container;
+    this.#phase = { kind: "running", running, prober, startedAt, image, resources };
     void running.exited.then((exit) => {
       prober.stop();
       this.#exited(container, exit, startedAtMs);

@@ -12,6 +12,7 @@ import type { ContainerWorker } from "./container-worker.ts";
 import { createContainerWorker } from "./create-container-worker.ts";
 import { untilDeadlineMs } from "./pod-deadline.ts";
 import type { PodParts } from "./pod-parts.ts";
+import { PodResizer } from "./pod-resizer.ts";
 import { graceMsOf, stopInOrder, stopSidecars, stopTogether } from "./pod-termination.ts";
 import { SandboxWorker } from "./sandbox-worker.ts";
 import { WakeTimer } from "./wake-timer.ts";
@@ -19,6 +20,7 @@ import { WakeTimer } from "./wake-timer.ts";
 const prepareRetryMs = 2_000;
 const sandboxRetryMs = 100;
 const syncRetryMs = 1_000;
+const resizeRetryMs = 5_000;
 const evictionGraceMs = 1_000;
 
 /**
@@ -41,6 +43,8 @@ export class PodWorker {
   /** running → stopping (the agent stops) or gone (the pod was deleted) → done */
   #life: "running" | "stopping" | "gone" | "done" = "running";
   #graceTimer: Timer | undefined;
+  readonly #resizer: PodResizer;
+  #resizeProblem: string | undefined;
   #ending: (PodEnding & { readonly graceMs: number }) | undefined;
 
   constructor(pod: Pod, parts: PodParts) {
@@ -48,6 +52,7 @@ export class PodWorker {
     this.#pod = pod;
     this.#parts = parts;
     this.#timer = new WakeTimer(parts.clock, () => this.wake());
+    this.#resizer = new PodResizer(parts.runtime);
     this.#sandbox = new SandboxWorker(parts, this.uid, (error) => this.#sandboxFailed(error));
     this.wake();
   }
@@ -150,6 +155,7 @@ export class PodWorker {
       pod: this.#pod,
       now: timestamp(this.#parts.clock),
       hostIP: this.#parts.network.nodeAddress,
+      ...(this.#resizeProblem === undefined ? {} : { resizeProblem: this.#resizeProblem }),
       ...(this.#podIP === undefined ? {} : { podIP: this.#podIP }),
       containers: statuses(this.#pod.spec.containers),
       initContainers: statuses(this.#pod.spec.initContainers),
@@ -298,6 +304,8 @@ export class PodWorker {
   }
 
   async #runContainers(): Promise<void> {
+    this.#resizeProblem = this.#resizer.resize(this.#pod, this.#containers);
+    if (this.#resizeProblem !== undefined) this.#timer.after(resizeRetryMs);
     const plan = planContainers(this.#pod, this.#containers);
     if (plan.kind === "stopSidecars") return stopSidecars(this.#pod, this.#containers);
     const { ephemeralContainers = [] } = this.#pod.spec;

@@ -10,9 +10,11 @@ import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
 import type {
   AdoptedContainer,
   ContainerExit,
+  ContainerLimits,
   ContainerRuntime,
   ContainerSpec,
   ExecProcess,
+  PodLimits,
   PodSandbox,
   RunningContainer,
 } from "../sandbox/container-runtime.ts";
@@ -62,6 +64,11 @@ export class FakeProcess implements RunningContainer {
 
   reopenLog(): void {}
 
+  limit(limits: ContainerLimits): void {
+    this.#world.limits.push([this.name, limits]);
+    if (this.#world.resizeProblem !== undefined) throw new Error(this.#world.resizeProblem);
+  }
+
   updateFiles(files: Readonly<Record<string, string>>): void {
     this.files = files;
   }
@@ -101,6 +108,10 @@ export class PodWorld {
   /** Whether SIGTERM is ignored. */
   isStubborn = false;
   isRemoved = false;
+  /** Of the pod and of containers that ran, in the order of their changes. */
+  readonly limits: [string, PodLimits | ContainerLimits][] = [];
+  /** What the kernel says to new limits of a container. */
+  resizeProblem: string | undefined;
   hasSandbox = false;
   /** Why no sandbox can be made. */
   sandboxProblem: string | undefined;
@@ -182,6 +193,7 @@ export class PodWorld {
       adoptSandbox: async () => (this.hasSandbox ? sandbox : undefined),
       removeSandbox: async () => void (this.hasSandbox = false),
       releaseIds() {},
+      limitPod: (_, limits) => void this.limits.push(["pod", limits]),
       sandboxUids: () => [],
       adopt: async (_, name) => this.left.get(name),
       start: async (spec) => {

@@ -47,9 +47,16 @@ const shell: ImageSource = {
 function pageServer(picture: string, folder: string): ImageSource {
   const file = join(folder, `${picture}.json`);
   writeFileSync(file, JSON.stringify({ image: `${picture}.jpg` }));
+  // Cases that mount the image look for its base system.
+  const release = join(folder, "os-release");
+  writeFileSync(release, 'NAME="Alpine Linux"\n');
   return {
     ...shell,
-    files: [{ from: file, to: "/www/data.json" }],
+    files: [
+      { from: file, to: "/www/data.json" },
+      { from: file, to: "/data.json" },
+      { from: release, to: "/etc/os-release" },
+    ],
     command: ["busybox", "httpd", "-f", "-p", "80", "-h", "/www"],
   };
 }

@@ -8,6 +8,7 @@ import { podHostFiles } from "../network/pod-host-files.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
 import type { ContainerRuntime } from "../sandbox/container-runtime.ts";
 import type { FolderProvisioner } from "../volumes/folder-provisioner.ts";
+import type { VolumeImages } from "../volumes/image-volume.ts";
 import { NodeVolumes } from "../volumes/node-volumes.ts";
 import type { PodVolumes } from "../volumes/pod-volumes.ts";
 import { createPodTokens } from "../volumes/token-source.ts";
@@ -38,6 +39,12 @@ export interface PodPartsOptions {
 /** What the pod workers of this node share. */
 export function createPodParts(options: PodPartsOptions): PodParts {
   const { client, events, facts, folders, host, images, network, nodeName, referenced, runtime, services } = options;
+  const objects = createPodObjects(referenced, services.table, services.proxy);
+  const volumeImages: VolumeImages = {
+    has: (name) => images.has(name),
+    ensure: (name, request) => images.ensure(name, request),
+    pullSecrets: async (pod) => (await objects.pullSecrets(pod)).found,
+  };
   return {
     clock: host.clock,
     log: host.log,
@@ -49,8 +56,8 @@ export function createPodParts(options: PodPartsOptions): PodParts {
     images,
     network,
     podDirectory: (uid) => folders.pod(uid),
-    volumes: createVolumes(options),
-    objects: createPodObjects(referenced, services.table, services.proxy),
+    volumes: createVolumes(options, volumeImages),
+    objects,
     reports: createPodReports(client, events),
     hostFiles(pod, podIP) {
       const { dnsAddress, table } = services;
@@ -59,7 +66,7 @@ export function createPodParts(options: PodPartsOptions): PodParts {
   };
 }
 
-function createVolumes(options: PodPartsOptions): PodVolumes {
+function createVolumes(options: PodPartsOptions, images: VolumeImages): PodVolumes {
   const { client, facts, folders, host, network, nodeName, provisioner, referenced } = options;
   const tokens = createPodTokens(host.clock, client);
   const volumes = new NodeVolumes({
@@ -69,6 +76,7 @@ function createVolumes(options: PodPartsOptions): PodVolumes {
     memoryDirectory: (uid) => folders.podMemory(uid),
     persistentDirectory: folders.volumes,
     allowHost: options.allowHost,
+    images,
     sources(pod) {
       const { namespace, uid } = podIdentity(pod);
       return {

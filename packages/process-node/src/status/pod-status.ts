@@ -55,9 +55,9 @@ function ephemeralStatus(status: ReportedStatus): ReportedStatus {
   return { ...shown, ready: false };
 }
 
-/** Why a node ends a pod: it used too much of the node, or has run as long as it may. */
+/** Why a node ends a pod: it used too much of the node, has run as long as it may, or was never admitted. */
 export interface PodEnding {
-  readonly reason: "Evicted" | "DeadlineExceeded";
+  readonly reason: "Evicted" | "DeadlineExceeded" | "NodePorts";
   readonly message: string;
 }
 

@@ -33,6 +33,7 @@ class World {
   readonly cluster = new FakeCluster();
   readonly directory = mkdtempSync(join(tmpdir(), "process-node-"));
   readonly volumes: NodeVolumes;
+  readonly pulls: [string, boolean, number][] = [];
   pod: Pod;
 
   constructor(...volumes: Volume[]) {
@@ -48,6 +49,14 @@ class World {
       clock: this.clock,
       client: this.cluster.client,
       podDirectory: (uid) => join(this.directory, uid),
+      images: {
+        has: () => false,
+        ensure: async (name, { isFresh, secrets }) => {
+          this.pulls.push([name, isFresh, (await secrets()).length]);
+          return { rootDirectory: `/images/${name}` };
+        },
+        pullSecrets: async () => [{ data: {} }],
+      },
       memoryDirectory: (uid) => join(this.directory, "memory", uid),
       persistentDirectory: join(this.directory, "volumes"),
       sources: (pod) => ({
@@ -240,4 +249,13 @@ test("a folder of the host is no volume, as hostPath or as a persistent volume t
     world.cluster.add(PersistentVolume, { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "pv" }, spec });
     await expect(world.folder()).rejects.toThrow("it is not a folder of this node's own volumes");
   }
+});
+
+test("a volume of an image shows its files with the ids of the pod, and pulls it as the pod asks", async () => {
+  const world = new World({ name: "data", image: { reference: "data:1", pullPolicy: "Always" } });
+  const prepared = await world.volumes.prepare(world.pod);
+  expect(prepared.get("data")).toEqual({ source: "/images/data:1", readOnly: true, ownIds: true });
+  expect(world.pulls).toEqual([["data:1", true, 1]]);
+  const never = new World({ name: "data", image: { reference: "data:1", pullPolicy: "Never" } });
+  await expect(never.volumes.prepare(never.pod)).rejects.toThrow("is not present with pull policy of Never");
 });

@@ -13,6 +13,7 @@ import type { PodVolumes, PreparedVolume } from "./pod-volumes.ts";
 import type { PodIds } from "../host/id-range.ts";
 import { podIdentity } from "../cluster/pod.ts";
 import { hostPath } from "./host-path.ts";
+import { imageVolume, type VolumeImages } from "./image-volume.ts";
 import { isRefusedVolume } from "./volume-refusals.ts";
 import { type FolderContent, type FolderOwner, writeAtomicFolder } from "./atomic-folder.ts";
 import { preparePersistentFolder } from "./persistent-folder.ts";
@@ -31,6 +32,7 @@ export interface NodeVolumesOptions {
   readonly persistentDirectory: string;
   /** Whether pods may mount what the host has; default: no. */
   readonly allowHost?: boolean;
+  readonly images: VolumeImages;
   sources(pod: Pod): ContentSources;
   forget(podUid: string): void;
 }
@@ -96,6 +98,7 @@ export class NodeVolumes implements PodVolumes {
       return { source, readOnly: readOnly ?? false, ownIds: true };
     }
     if (volume.hostPath !== undefined) return { source: hostPath(volume.hostPath), readOnly: false, hasDevices: true };
+    if (volume.image !== undefined) return imageVolume(this.#options.images, pod, volume.image);
     const content = await volumeContent(volume, this.#options.sources(pod));
     if (content === undefined)
       throw nodeError(

@@ -6,6 +6,7 @@ const types: readonly (keyof Volume)[] = [
   "configMap",
   "downwardAPI",
   "emptyDir",
+  "image",
   "persistentVolumeClaim",
   "projected",
   "secret",

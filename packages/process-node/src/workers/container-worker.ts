@@ -47,6 +47,7 @@ export class ContainerWorker {
   #containerId: string | undefined;
   #backOff: RestartBackOff = noBackOff;
   #stopping: Promise<void> | undefined;
+  #isReplaced = false;
   readonly #abort = new AbortController();
 
   /** `recorded` is what an earlier agent reported, `adopted` what it left on the host. */
@@ -81,6 +82,11 @@ export class ContainerWorker {
 
   get exitCode(): number | undefined {
     return this.#phase.kind === "terminated" ? this.#phase.state.exitCode : undefined;
+  }
+
+  /** Whether its next run follows at once: until then, its status is that of the run before. */
+  get isReplaced(): boolean {
+    return this.#isReplaced;
   }
 
   get isStarting(): boolean {
@@ -185,6 +191,7 @@ export class ContainerWorker {
   }
 
   #restart(): void {
+    this.#isReplaced = this.#parts.hasImage(this.#container.image ?? "");
     void this.#stopOnce(defaultGraceMs, `Container ${this.name} definition changed, will be restarted`).then(() => {
       if (this.#phase.kind === "terminated") {
         this.#lastState = { terminated: this.#phase.state };
@@ -211,6 +218,7 @@ export class ContainerWorker {
     this.#showStarting();
     const image = await this.#puller.pull(container, this.#abort.signal);
     if (image === undefined) return;
+    if ("kind" in image) this.#isReplaced = false;
     if ("kind" in image) {
       this.#phase = image;
       return this.#parts.changed();
@@ -248,6 +256,7 @@ export class ContainerWorker {
   }
 
   #startFailed(container: Container, error: unknown): void {
+    this.#isReplaced = false;
     if (this.#abort.signal.aborted) return;
     const message = messageOf(error);
     this.#event("Warning", "Failed", `Error: ${message}`);
@@ -263,6 +272,7 @@ export class ContainerWorker {
   }
 
   #started(container: Container, running: RunningContainer): void {
+    this.#isReplaced = false;
     this.#containerId = running.id;
     this.#follow(container, running);
     this.#event("Normal", "Started", "Container started");

@@ -3,6 +3,8 @@ import type { Clock } from "@setpoint/host";
 import type { PodParts } from "./pod-parts.ts";
 import { PodWorker } from "./pod-worker.ts";
 import { podIdentity } from "../cluster/pod.ts";
+import { shareHostPort } from "../pod/host-ports.ts";
+import type { PodEnding } from "../status/pod-status.ts";
 
 /**
  * The pods of this node: one worker for each UID, from the first time that the informer reports it until it
@@ -25,8 +27,16 @@ export class PodManager {
     if (object === undefined) return;
     const { uid } = podIdentity(object);
     const worker = this.#workers.get(uid);
-    if (worker === undefined || worker.isDone) this.#workers.set(uid, new PodWorker(object, this.#parts));
-    else worker.update(object);
+    if (worker !== undefined && !worker.isDone) return worker.update(object);
+    this.#workers.set(uid, new PodWorker(object, this.#parts, this.#rejectionOf(object)));
+  }
+
+  /** A pod that an agent has reported was admitted. */
+  #rejectionOf(pod: Pod): PodEnding | undefined {
+    if (pod.status?.startTime !== undefined) return undefined;
+    const others = this.workers().filter(({ isAdmitted }) => isAdmitted);
+    if (!others.some((other) => shareHostPort(pod, other.pod))) return undefined;
+    return { reason: "NodePorts", message: "Pod was rejected: Predicate NodePorts failed" };
   }
 
   find(namespace: string, name: string): PodWorker | undefined {

@@ -85,6 +85,18 @@ test("a new image restarts the container whatever the policy", async () => {
   expect(world.starts.map(({ signals }) => signals)).toEqual([["SIGTERM", "destroy"], []]);
   expect(world.status.phase).toBe("Running");
   expect(world.container("main")).toMatchObject({ image: "img:2", restartCount: 1 });
+  // As a kubelet, which reports the pod again when the next run has started.
+  const ready = world.statuses.map(({ containerStatuses }) => containerStatuses?.[0]?.ready);
+  expect(ready.slice(ready.indexOf(true))).not.toContain(false);
+});
+
+test("a new image that is not here shows the container as waiting", async () => {
+  const world = new PodWorld({ containers: [main] });
+  await world.run(1);
+  world.change({ containers: [{ ...main, image: "img:3" }] });
+  await world.run(1);
+  expect(world.container("main")?.ready).toBe(false);
+  expect(world.container("main")?.state?.waiting?.reason).toBe("ErrImagePull");
 });
 
 test("a deleted pod gets SIGTERM, and is removed when its processes are gone", async () => {

@@ -47,13 +47,15 @@ export class PodWorker {
   #resizeProblem: string | undefined;
   #ending: (PodEnding & { readonly graceMs: number }) | undefined;
 
-  constructor(pod: Pod, parts: PodParts) {
+  /** A pod with a `rejection` never starts. */
+  constructor(pod: Pod, parts: PodParts, rejection?: PodEnding) {
     this.uid = podIdentity(pod).uid;
     this.#pod = pod;
     this.#parts = parts;
     this.#timer = new WakeTimer(parts.clock, () => this.wake());
     this.#resizer = new PodResizer(parts.runtime);
     this.#sandbox = new SandboxWorker(parts, this.uid, (error) => this.#sandboxFailed(error));
+    if (rejection !== undefined) this.#end(rejection.reason, rejection.message, 0);
     this.wake();
   }
 
@@ -68,6 +70,11 @@ export class PodWorker {
 
   get isDone(): boolean {
     return this.#life === "done";
+  }
+
+  /** Whether its ports are taken: it has not ended, and was admitted. */
+  get isAdmitted(): boolean {
+    return !this.isDone && !this.#hasEnded && this.#ending?.reason !== "NodePorts";
   }
 
   /** Whether it runs, and was neither evicted nor deleted. */
@@ -200,7 +207,7 @@ export class PodWorker {
     this.#watchDeadline();
     if (this.#ending !== undefined) return this.#finish(this.#ending);
     if (await this.#prepare()) await this.#runContainers();
-    await this.#report();
+    if (![...this.#containers.values()].some(({ isReplaced }) => isReplaced)) await this.#report();
   }
 
   /** Adopts what an earlier agent started, and how it ended meanwhile. */
@@ -324,7 +331,7 @@ export class PodWorker {
 
   #end(reason: PodEnding["reason"], message: string, graceMs: number): void {
     this.#ending = { reason, message, graceMs };
-    this.#event(reason === "Evicted" ? "Warning" : "Normal", reason, message);
+    this.#event(reason === "DeadlineExceeded" ? "Normal" : "Warning", reason, message);
   }
 
   #watchDeadline(): void {

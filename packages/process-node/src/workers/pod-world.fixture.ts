@@ -131,7 +131,7 @@ export class PodWorld {
     onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
     const metadata = { name: "web", namespace: "shop", uid: "u1", ...pod.metadata };
     this.#pod = { apiVersion: "v1", kind: "Pod", ...pod, metadata, spec };
-    this.worker = new PodWorker(this.#pod, this.#parts());
+    this.worker = new PodWorker(this.#pod, this.parts());
   }
 
   get seconds(): number {
@@ -205,7 +205,7 @@ export class PodWorld {
     };
   }
 
-  #parts(): PodParts {
+  parts(): PodParts {
     return {
       clock: this.clock,
       log: silentLogger,

@@ -31,7 +31,7 @@ import { noMetrics, silentLogger } from "@setpoint/host";
 import { systemClock, systemRandom } from "@setpoint/host/system";
 import { expect, test } from "vitest";
 import { findBinary } from "./kubectl/binaries.ts";
-import { WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 
 const host = { clock: systemClock, random: systemRandom, log: silentLogger, metrics: noMetrics };
 const authority = createCertificateAuthority(host);
@@ -260,6 +260,23 @@ test("logs come from the node agent as bytes", async () => {
   const answer = await transport.send({ method: "GET", path, query: { tailLines: "2" } });
   if (answer.kind !== "bytes") throw new Error("expected bytes");
   expect(Buffer.concat(await Array.fromAsync(answer.bytes)).toString()).toBe("line 1\nline 2\n");
+  expect(agent.paths).toEqual(["/containerLogs/default/web/main?tailLines=2"]);
+  agent.close();
+});
+
+test.each([
+  ["binary.k8s.io", "line 1\nline 2\n"],
+  ["base64.binary.k8s.io", Buffer.from("line 1\nline 2\n").toString("base64")],
+])("logs come over a WebSocket that speaks %s", async (protocol, text) => {
+  const agent = await startAgent();
+  await using server = await start(async () => object({}), { upgrade: proxyTo(agent.port, true).upgrade });
+  const { ca, cert, key } = connection(server);
+  const path = "/api/v1/namespaces/default/pods/web/log?container=main&tailLines=2";
+  const socket = new WebSocket(`${server.url.replace("https:", "wss:")}${path}`, [protocol], { ca, cert, key });
+  let got = "";
+  socket.on("message", (data: Buffer) => (got += data.toString()));
+  const code = await new Promise<number>((resolve, reject) => socket.once("close", resolve).once("error", reject));
+  expect([socket.protocol, got, code]).toEqual([protocol, text, 1000]);
   expect(agent.paths).toEqual(["/containerLogs/default/web/main?tailLines=2"]);
   agent.close();
 });

@@ -1,6 +1,6 @@
 /**
- * The proxy to the node agents: logs as an endpoint; exec, attach and port-forward as raw two-way
- * connections.
+ * The proxy to the node agents: logs as an endpoint or over a WebSocket; exec, attach and port-forward as raw
+ * two-way connections.
  */
 import { type ClientRequest, type IncomingMessage, STATUS_CODES } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -22,6 +22,7 @@ import type { EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
 import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import { badRequest } from "../response/api-errors.ts";
 import { type AgentHost, locatePod, type PodOnNode } from "./node-address.ts";
+import { sendLog } from "./log-socket.ts";
 import type { UpgradeHandler, UpgradeRequest } from "./serve.ts";
 
 /** How the proxy finds a pod's node, authorizes the caller, and authenticates itself to the node's agent. */
@@ -77,17 +78,26 @@ async function readLog(
   options: NodeProxyOptions,
   { request, attributes, signal }: EndpointRequest,
 ): Promise<ApiResponse> {
-  const { namespace, name } = attributes;
-  const container = parameter(request, "container") ?? "";
+  const bytes = await openLog(options, attributes, (name) => parameter(request, name), signal);
+  return { kind: "bytes", status: 200, headers: { "content-type": "text/plain" }, bytes };
+}
+
+async function openLog(
+  options: NodeProxyOptions,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  parameterOf: (name: string) => string | undefined,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const container = parameterOf("container") ?? "";
   const pod = locatePod(options.reader, { namespace, name, container, needsContainer: true }, options.hostOf);
   const query = new URLSearchParams();
   for (const key of logParameters) {
-    const value = parameter(request, key);
+    const value = parameterOf(key);
     if (value !== undefined) query.set(key, value);
   }
   const answer = await getFromAgent(options, pod, `${agentPath("containerLogs", pod)}?${query.toString()}`, signal);
   const status = answer.statusCode ?? 502;
-  if (status < 300) return { kind: "bytes", status: 200, headers: { "content-type": "text/plain" }, bytes: answer };
+  if (status < 300) return answer;
   const text = await readText(answer);
   throw new ApiError(failure(status, reasonOf(status), text.trim()));
 }
@@ -141,12 +151,12 @@ function unreachable(cause: Error): ApiError {
 interface StreamTarget {
   readonly namespace: string;
   readonly name: string;
-  readonly subresource: "exec" | "attach" | "portforward";
+  readonly subresource: "exec" | "attach" | "portforward" | "log";
   readonly query: URLSearchParams;
 }
 
-const streamPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward)$/;
-const agentPathKinds = { exec: "exec", attach: "attach", portforward: "portForward" } as const;
+const streamPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward|log)$/;
+const agentPathKinds = { exec: "exec", attach: "attach", portforward: "portForward", log: "containerLogs" } as const;
 
 function readTarget(url: string): StreamTarget {
   const mark = url.indexOf("?");
@@ -167,7 +177,7 @@ function decoded(segment: string): string {
 }
 
 function isStream(text: string | undefined): text is StreamTarget["subresource"] {
-  return text === "exec" || text === "attach" || text === "portforward";
+  return text === "exec" || text === "attach" || text === "portforward" || text === "log";
 }
 
 async function forward(options: NodeProxyOptions, upgrade: UpgradeRequest): Promise<void> {
@@ -175,6 +185,7 @@ async function forward(options: NodeProxyOptions, upgrade: UpgradeRequest): Prom
   const target = readTarget(message.url ?? "/");
   const { headers } = message;
   const user = options.authenticate(certificate === undefined ? { headers } : { headers, certificate });
+  if (target.subresource === "log") return forwardLog(options, upgrade, target, user);
   const attributes = authorize(options.authorizer, target, { user, method: message.method ?? "GET" });
   await options.admit(attributes, connectionOptions(target));
   const needsContainer = target.subresource !== "portforward";
@@ -193,6 +204,19 @@ async function forward(options: NodeProxyOptions, upgrade: UpgradeRequest): Prom
   for (const each of [agent, socket]) each.once("error", end).once("close", end);
 }
 
+async function forwardLog(
+  options: NodeProxyOptions,
+  upgrade: UpgradeRequest,
+  { namespace, name, query }: StreamTarget,
+  user: RequestAttributes["user"],
+): Promise<void> {
+  checkRight(options.authorizer, { namespace, name, subresource: "log", verb: "get", user });
+  const leaving = new AbortController();
+  upgrade.socket.once("close", () => leaving.abort(new Error("the client is gone")));
+  const log = await openLog(options, { namespace, name }, (key) => query.get(key) ?? undefined, leaving.signal);
+  sendLog(upgrade, log);
+}
+
 /**
  * A WebSocket starts with GET, yet it does what POST does: since 1.35 upstream asks for `create` in both
  * cases.
@@ -203,14 +227,19 @@ function authorize(
   { user, method }: { readonly user: RequestAttributes["user"]; readonly method: string },
 ): RequestAttributes {
   const { namespace, name, subresource } = target;
-  const place = { group: "", version: "v1", resource: "pods", subresource, namespace, name };
-  const verbs = method === "GET" ? ["get", "create"] : ["create"];
-  for (const verb of verbs) {
-    const attributes: RequestAttributes = { user, verb, isResourceRequest: true, path: "", ...place };
-    const decision = authorizer.authorize(attributes);
-    if (!decision.allowed) throw forbidden(attributes, decision.reason);
-  }
-  return { user, verb: "create", isResourceRequest: true, path: "", ...place };
+  if (method === "GET") checkRight(authorizer, { namespace, name, subresource, verb: "get", user });
+  return checkRight(authorizer, { namespace, name, subresource, verb: "create", user });
+}
+
+function checkRight(
+  authorizer: Authorizer,
+  wanted: Pick<RequestAttributes, "name" | "namespace" | "subresource" | "user" | "verb">,
+): RequestAttributes {
+  const pods = { group: "", version: "v1", resource: "pods" };
+  const attributes: RequestAttributes = { isResourceRequest: true, path: "", ...pods, ...wanted };
+  const decision = authorizer.authorize(attributes);
+  if (!decision.allowed) throw forbidden(attributes, decision.reason);
+  return attributes;
 }
 
 /** As admission sees them: PodExecOptions, PodAttachOptions or PodPortForwardOptions. */

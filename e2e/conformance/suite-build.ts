@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 /** The release whose suite judges; its minor version is the one that our API server names. */
 export const suiteVersion = "1.36.3";
@@ -14,6 +14,8 @@ export const suiteVersion = "1.36.3";
 export interface Suite {
   readonly suite: string;
   readonly agnhost: string;
+  /** The extension server of upstream's examples. */
+  readonly sampleServer: string;
 }
 
 const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "setpoint", "tools");
@@ -25,27 +27,40 @@ const stepMsMax = 1_800_000;
  */
 export function ensureSuite(): Suite | string {
   const folder = join(cache, `conformance-${suiteVersion}`);
-  const suite = { suite: join(folder, "e2e.test"), agnhost: join(folder, "agnhost") };
-  if (existsSync(folder)) return suite;
+  const suite = {
+    suite: join(folder, "e2e.test"),
+    agnhost: join(folder, "agnhost"),
+    sampleServer: join(folder, "sample-apiserver"),
+  };
+  const missing = Object.values(suite).filter((program) => !existsSync(program));
+  if (missing.length === 0) return suite;
   if (spawnSync("go", ["version"]).status !== 0)
     return "Go, which builds the conformance suite, is not installed (Debian: golang-go)";
   console.log(`Building the conformance suite ${suiteVersion} with Go; this takes some minutes …`);
-  mkdirSync(cache, { recursive: true });
+  mkdirSync(folder, { recursive: true });
   const work = mkdtempSync(join(cache, "conformance."));
   try {
-    build(work);
-    renameSync(join(work, "bin"), folder);
+    writeFileSync(join(work, "go.mod"), moduleFile());
+    for (const program of missing) build(work, program);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
   return suite;
 }
 
-function build(work: string): void {
-  writeFileSync(join(work, "go.mod"), moduleFile());
-  const link = ["-ldflags", versionFlags()];
-  go(work, "test", "-c", "-vet=off", ...link, "-o", "bin/e2e.test", "k8s.io/kubernetes/test/e2e");
-  go(work, "build", "-ldflags", "-s -w", "-o", "bin/agnhost", "k8s.io/kubernetes/test/images/agnhost");
+/** By the name of the program. */
+const sources: Readonly<Record<string, string>> = {
+  agnhost: "k8s.io/kubernetes/test/images/agnhost",
+  "sample-apiserver": "k8s.io/sample-apiserver",
+};
+
+function build(work: string, program: string): void {
+  const name = basename(program);
+  const source = sources[name];
+  if (source === undefined)
+    go(work, "test", "-c", "-vet=off", "-ldflags", versionFlags(), "-o", name, "k8s.io/kubernetes/test/e2e");
+  else go(work, "build", "-ldflags", "-s -w", "-o", name, source);
+  renameSync(join(work, name), program);
 }
 
 /**

@@ -80,10 +80,12 @@ function userPrinter(agnhost: string, folder: string): ImageSource {
   return { ...shell, files: [{ from, to: "/nnp" }], command: ["/nnp", "nonewprivs"] };
 }
 
-/** As the nodes have it under its common name. */
-const webServer = createImageCatalog(debianCatalogue).find("nginx") as ImageSource;
+/** As the nodes have them under their common names. */
+const catalog = createImageCatalog(debianCatalogue);
+const webServer = catalog.find("nginx") as ImageSource;
+const etcd = catalog.find("registry.k8s.io/etcd:3.5.16-0") as ImageSource;
 
-function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, ImageSource>> {
+function sourcesOf({ agnhost, sampleServer }: Suite, folder: string): Readonly<Record<string, ImageSource>> {
   const files = [{ from: agnhost, to: "/agnhost" }];
   const tools = closure(
     "bash",
@@ -124,6 +126,14 @@ function sourcesOf({ agnhost }: Suite, folder: string): Readonly<Record<string, 
     [`${testImages}/nautilus:1.8`]: pageServer("nautilus", folder),
     [`${testImages}/kitten:1.8`]: pageServer("kitten", folder),
     [`${testImages}/nonewprivs:1.4`]: userPrinter(agnhost, folder),
+    // Its servers keep their objects in it, and 3.5 is what Debian has.
+    "registry.k8s.io/etcd:3.6.8-0": etcd,
+    [`${testImages}/sample-apiserver:1.29.2`]: {
+      closure: closure("busybox-static"),
+      files: [{ from: sampleServer, to: "/sample-apiserver" }],
+      entrypoint: ["/sample-apiserver"],
+      env: path,
+    },
     [`${testImages}/nonroot:1.5`]: { ...shell, user: "1234", command: ["id", "-u"] },
   };
 }

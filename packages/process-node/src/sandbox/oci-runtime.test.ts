@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ExecProcess } from "./container-runtime.ts";
@@ -79,6 +79,19 @@ run("a container reads its own limits, which change while it runs", async () => 
   expect(await textOf(container.exec(["sh", "-c", "mkdir /sys/fs/cgroup/*/own || mkdir /sys/fs/cgroup/own"]))).toMatch(
     /Read-only|Permission|No such/,
   );
+});
+
+run("a program may move a file that its image has in the root, and the image keeps it", async () => {
+  const world = new OciWorld();
+  const file = join(world.root, "page");
+  writeFileSync(file, "a page\n", { mode: 0o640 });
+  await world.sandbox();
+  const script =
+    "test -O /page && cat /page && mkdir /other && cp /page /other/page && rm /page && echo new >/page && cat /page";
+  const container = await world.runtime.start(world.spec(["sh", "-c", script]));
+  expect((await container.exited).exitCode).toBe(0);
+  expect(world.output()).toBe("a page\nnew\n");
+  expect(readFileSync(file, "utf8")).toBe("a page\n");
 });
 
 run("SIGTERM reaches the main process, and destroy() leaves nothing behind", async () => {

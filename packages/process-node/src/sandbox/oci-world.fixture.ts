@@ -19,6 +19,8 @@ const tools = [
   "ls",
   "hostname",
   "mkdir",
+  "cp",
+  "rm",
   "dd",
   "head",
   "tail",

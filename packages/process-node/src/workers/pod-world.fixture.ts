@@ -168,8 +168,9 @@ export class PodWorld {
     await this.clock.run(seconds * 1_000);
   }
 
-  change(spec: Partial<PodSpec>): void {
-    this.#pod = { ...this.#pod, spec: { ...this.#pod.spec, ...spec } };
+  change(spec: Partial<PodSpec>, generation = this.#pod.metadata.generation): void {
+    const metadata = { ...this.#pod.metadata, ...(generation === undefined ? {} : { generation }) };
+    this.#pod = { ...this.#pod, metadata, spec: { ...this.#pod.spec, ...spec } };
     this.worker.update(this.#pod);
   }
 

@@ -16,7 +16,7 @@ export interface LogActions {
 type LogStep = Step<LogActions>;
 
 /** No watch shows what servers report. */
-const pollMs = 1_000;
+const pollMs = 2_000;
 const blockedMs = 5_000;
 
 const rules: readonly PlanRule<Seen, LogActions>[] = [

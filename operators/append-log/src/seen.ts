@@ -34,7 +34,8 @@ export async function observe(log: Stored<AppendLog>, context: ReconcileContext,
   const claims = data.runsOn === undefined ? [] : [data.runsOn, replica];
   const reports = await Promise.all(pods.map((pod) => reportOf(pod, gateway, context.signal)));
   const members = names.map((name, at) => ({ name, claim: claims[at], pod: pods[at], report: reports[at] }));
-  const store = await observeArchive(log, log.spec.store, context);
+  const isMissing = members.some(({ claim, pod }) => claim !== undefined && pod === undefined);
+  const store = isMissing ? await observeArchive(log, log.spec.store, context) : {};
   return { log, data, members, store, unneeded: unneededClaims(data, replica, context) };
 }
 

@@ -94,7 +94,7 @@ export { idleProgram } from "./program-model.ts";
 export type { StoredSnapshot } from "./data-service/backup-vault.ts";
 export { BackupVault, TransferFailure } from "./data-service/backup-vault.ts";
 export type { SimulatedValues } from "./data-service/simulated-probe.ts";
-export type { SimulatedSnapshot, SnapshotOrigin } from "./data-service/transfer-model.ts";
+export type { SimulatedSnapshot, SimulatedWay, SnapshotOrigin, WayFinder } from "./data-service/transfer-model.ts";
 export { simulatedOperatorImage, TransferModel } from "./data-service/transfer-model.ts";
 
 // etcd

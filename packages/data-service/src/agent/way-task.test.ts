@@ -156,6 +156,18 @@ test.each([
   expect(result).toMatchObject({ outcome: "failed", reason: "BackupDamaged" });
 });
 
+test("a segment whose name says other facts than its data is refused", async () => {
+  using stage = await Stage.open(false);
+  const { setting } = stage;
+  const path = stage.pathOf("1-000012");
+  const segment = logAmong(setting.files(), folder).segments.find(({ name }) => name === "1-000012");
+  setting.put(filePath(folder, { ...(segment as ArchivedSegment), endedAtMs: 1 }), setting.bytesOf(path));
+  setting.remove(path);
+  const { result } = await setting.run(way("position", "15"));
+  expect(result).toMatchObject({ outcome: "failed", reason: "BackupDamaged" });
+  expect(result.outcome === "failed" && result.message).toContain("its name says something else");
+});
+
 test("an encrypted segment under the name of another one is found", async () => {
   using stage = await Stage.open(true);
   stage.setting.put(stage.pathOf("1-000012"), stage.setting.bytesOf(stage.pathOf("1-000008")));

@@ -158,6 +158,18 @@ test.each<[string, TimelineFork, readonly [number, string, string][], readonly A
   expect(gapsOf({ segments, forks: [begun] }, compare)).toEqual(gaps);
 });
 
+test("a backup whose data changed while they were copied needs the log up to its end", async () => {
+  const stage = await setUp();
+  // It was copied from position 6 on, and has parts of what was written up to 10.
+  const copied = { ...stage, base: { ...stage.base, position: "10" } };
+  expect(wayTo({ kind: "position", value: "10" }, await archiveOf(copied), compare)).toMatchObject({ end: "20" });
+  expect(wayTo({ kind: "position", value: "8" }, await archiveOf(copied), compare)).toHaveProperty("refusal");
+  await remove(copied, "1-000008");
+  expect(wayTo(undefined, await archiveOf(copied), compare)).toEqual({
+    refusal: "no verified backup leads into the history of timeline 1; the archive lacks 8 to 12 of timeline 1",
+  });
+});
+
 test("the same segment again succeeds; another one under its name is refused, and the first stays", async () => {
   const { archive, storage } = await setUp();
   const [path = ""] = [...storage.objects.keys()];

@@ -21,7 +21,7 @@ export interface ServerArchive {
 
 /** The archive of an instance, or why its store is not used; neither when the instance names no store. */
 export type SeenArchive =
-  | { readonly archive: ServerArchive | undefined; readonly storeRefusal?: undefined }
+  | { readonly archive?: ServerArchive | undefined; readonly storeRefusal?: undefined }
   | { readonly archive?: undefined; readonly storeRefusal: string };
 
 /** For the `watches` of an instance's controller: BackupStores wake the instances that name them. */
@@ -37,7 +37,12 @@ export function watchStores<Instance extends KubeObject>(
   );
 }
 
-/** The access of an instance to its archive in the BackupStore of this name. */
+/**
+ * The access of an instance to its archive in the BackupStore of this name.
+ *
+ * Caveats: it reads the claim or the Secret of the store from the server. Call it just before a pod gets
+ * them, and not in every reconcile.
+ */
 export async function observeArchive(
   instance: Stored<KubeObject>,
   storeName: string | undefined,

@@ -12,24 +12,49 @@ export interface SimulatedSnapshot {
   readonly data: string;
   readonly position: string;
   readonly engineVersion: string;
+  /** Where the engine's log goes on from it. */
+  readonly log?: object | undefined;
+}
+
+/** How a restore gets to its target, as the agent reports it. */
+export interface SimulatedWay {
+  readonly way: { readonly object: string; readonly [fact: string]: unknown };
+  /** What the engine's tool finds in the folder `replay` of the claim. */
+  readonly files: ReadonlyMap<string, unknown>;
+}
+
+/** The archived logs of a simulated engine. Throws a `TransferFailure` when no way leads to the target. */
+export type WayFinder = (request: WayRequest, vault: BackupVault) => SimulatedWay;
+
+/** A request for the way to a target; `@setpoint/data-service/agent` has the whole protocol. */
+export interface WayRequest {
+  readonly task: "verifyWay" | "fetchWay";
+  readonly engine: string;
+  readonly folder: string;
+  readonly base?: string;
+  readonly target?: { readonly kind: "time" | "position" | "name" | "transaction"; readonly value: string };
+  readonly timeline?: number;
 }
 
 /** How the model of an engine gives its data; throws when the instance does not answer. */
 export type SnapshotOrigin = (source: unknown) => SimulatedSnapshot;
 
 /** A request, as far as the model needs it; `@setpoint/data-service/agent` has the whole protocol. */
-interface Request {
+interface ObjectRequest {
   readonly task: "backup" | "verify" | "fetch" | "delete" | "damage";
   readonly engine: string;
   readonly object: string;
   readonly source?: unknown;
 }
 
+type Request = ObjectRequest | WayRequest;
+
 /** The operator's image in simulated worlds. */
 export const simulatedOperatorImage = "operator.invalid/setpoint:simulated";
 
 const requestVariable = "SETPOINT_AGENT_REQUEST";
 const snapshotFolder = "/run/setpoint/snapshot";
+const claimFolder = "/run/setpoint/data";
 const transferMsMin = 200;
 const transferMsMax = 3_000;
 const killedCode = 137;
@@ -48,15 +73,21 @@ export class TransferModel implements ProgramModel {
   copyRefusal: string | undefined;
   readonly #origins: Readonly<Record<string, SnapshotOrigin>>;
   readonly #values: Readonly<Record<string, SimulatedValues>>;
+  readonly #logs: Readonly<Record<string, WayFinder>>;
   readonly #writing = new Map<string, string>();
 
-  /** `origins` by the names of engines; `values` too, for engines with acceptance tests. */
+  /**
+   * `origins` by the names of engines; `values` too, for engines with acceptance tests, and `logs` for those
+   * with archived logs.
+   */
   constructor(
     origins: Readonly<Record<string, SnapshotOrigin>>,
     values: Readonly<Record<string, SimulatedValues>> = {},
+    logs: Readonly<Record<string, WayFinder>> = {},
   ) {
     this.#origins = origins;
     this.#values = values;
+    this.#logs = logs;
   }
 
   runs(image: string): boolean {
@@ -70,14 +101,14 @@ export class TransferModel implements ProgramModel {
     const request = requestOf(launch);
     if (isProbe(request)) return startProbe(request, launch, this.#values[request.engine]);
     this.started.set(request.task, (this.started.get(request.task) ?? 0) + 1);
-    const writes = request.task === "backup" || request.task === "delete";
-    if (writes) this.#begin(request, launch.podName);
+    const written = request.task === "backup" || request.task === "delete" ? request.object : undefined;
+    if (written !== undefined) this.#begin(written, launch.podName);
     let isOver = false;
     const end = (code: number, message?: string): void => {
       if (isOver) return;
       isOver = true;
       timer.cancel();
-      if (writes && this.#writing.get(request.object) === launch.podName) this.#writing.delete(request.object);
+      if (written !== undefined && this.#writing.get(written) === launch.podName) this.#writing.delete(written);
       launch.exited(code, message);
     };
     const { clock, random } = launch.host;
@@ -93,7 +124,7 @@ export class TransferModel implements ProgramModel {
   }
 
   /** No two transfers may write one object at a time. */
-  #begin({ object }: Request, pod: string): void {
+  #begin(object: string, pod: string): void {
     const other = this.#writing.get(object);
     if (other !== undefined) this.violations.push(`pods ${other} and ${pod} write ${object} at the same time`);
     this.#writing.set(object, pod);
@@ -101,8 +132,7 @@ export class TransferModel implements ProgramModel {
 
   #outcome(request: Request, launch: Launch): [number, string] {
     try {
-      const backup = this.#execute(request, launch);
-      return [0, JSON.stringify({ outcome: "done", ...(backup === undefined ? {} : { backup }) })];
+      return [0, JSON.stringify({ outcome: "done", ...this.#execute(request, launch) })];
     } catch (error) {
       const { reason, message, retry } =
         error instanceof TransferFailure
@@ -120,13 +150,19 @@ export class TransferModel implements ProgramModel {
     this.vault.requireReachable();
     switch (request.task) {
       case "backup":
-        return this.#backUp(request, launch.host);
+        return { backup: this.#backUp(request, launch.host) };
       case "verify":
-        return this.vault.read(request.object).manifest;
-      case "fetch": {
-        const { data, manifest } = this.vault.read(request.object);
-        launch.volumes.get(snapshotFolder)?.files.set("snapshot", data);
-        return manifest;
+        return { backup: this.vault.read(request.object).manifest };
+      case "fetch":
+        return { backup: this.#fetch(request.object, launch) };
+      case "verifyWay": {
+        const { way } = this.#wayTo(request);
+        return { backup: this.vault.read(way.object).manifest, way };
+      }
+      case "fetchWay": {
+        const { way, files } = this.#wayTo(request);
+        for (const [name, file] of files) launch.volumes.get(claimFolder)?.files.set(`replay/${name}`, file);
+        return { backup: this.#fetch(way.object, launch), way };
       }
       case "delete":
         return void this.vault.delete(request.object);
@@ -135,16 +171,29 @@ export class TransferModel implements ProgramModel {
     }
   }
 
+  #fetch(object: string, { volumes }: Launch): object {
+    const { data, manifest } = this.vault.read(object);
+    volumes.get(snapshotFolder)?.files.set("snapshot", data);
+    return manifest;
+  }
+
+  #wayTo(request: WayRequest): SimulatedWay {
+    const find = this.#logs[request.engine];
+    if (find === undefined) throw new Error(`the world has no logs of engine "${request.engine}"`);
+    return find(request, this.vault);
+  }
+
   /** A complete object is that of an earlier attempt whose result was lost. */
-  #backUp({ engine, object, source }: Request, { clock }: Host): object {
+  #backUp({ engine, object, source }: ObjectRequest, { clock }: Host): object {
     const present = this.vault.whole(object);
     if (present !== undefined) return present.manifest;
     const origin = this.#origins[engine];
     if (origin === undefined) throw new Error(`Cannot take a snapshot: the world has no model of engine "${engine}"`);
-    const { data, position, engineVersion } = origin(source);
+    const { data, position, engineVersion, log } = origin(source);
     const sha256 = sha256Of(data);
     const bytes = { dataBytes: data.length, storedBytes: data.length, sha256, storedSha256: sha256 };
-    const manifest = { format: 1, engine, engineVersion, position, takenAt: timestampAt(clock.now()), ...bytes };
+    const taken = { format: 1, engine, engineVersion, position, takenAt: timestampAt(clock.now()), ...bytes };
+    const manifest = log === undefined ? taken : { ...taken, log };
     this.vault.put(object, { data, manifest });
     return manifest;
   }

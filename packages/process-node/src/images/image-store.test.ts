@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -52,6 +53,12 @@ test("an image is built once, and found by every process that shares the cache",
   expect(builds).toBe(1);
   expect(new Set(images.map(({ rootDirectory }) => rootDirectory)).size).toBe(1);
   expect(second.has("hello:1")).toBe(true);
+});
+
+test("the cache is closed to other users of the host, and its images are open to each user of a pod", async () => {
+  const directory = folder();
+  const { rootDirectory } = await store(directory).ensure("hello:1");
+  expect([directory, rootDirectory].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o755]);
 });
 
 test("an image with files of its own is laid over a closure that has devices and pipes", async () => {

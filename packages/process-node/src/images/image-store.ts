@@ -197,8 +197,9 @@ export class ImageStore {
 
   #use(name: string, hash: string, id: string, config: ImageConfig): LocalImage {
     this.#used.add(hash);
-    // Other users of the host must not run its setuid programs.
-    chmodSync(this.#rootOf(hash), 0o700);
+    // Other users of the host must not run its setuid programs; each user of a pod walks through its root.
+    chmodSync(this.#options.directory, 0o700);
+    chmodSync(this.#rootOf(hash), 0o755);
     touch(this.#rootOf(hash), this.#options.clock.now());
     return { id: `process://${id}`, name, rootDirectory: this.#rootOf(hash), config };
   }

@@ -6,6 +6,8 @@ import { ownersOf, type GraphNode, type OwnerGraph } from "./owner-graph.ts";
 
 const foregroundFinalizer = "foregroundDeletion";
 const orphanFinalizer = "orphan";
+/** A pod that starts has its status written a few times in a second. */
+const orphanAttemptsMax = 5;
 
 export interface CollectContext {
   readonly client: Client;
@@ -28,9 +30,31 @@ export async function collect(node: GraphNode, context: CollectContext): Promise
 
 async function orphanDependents(node: GraphNode, context: CollectContext): Promise<void> {
   const { uid } = node.object.metadata;
-  for (const dependent of context.graph.dependentsOf(uid))
-    await removeOwners(dependent, (owner) => owner.uid === uid, context);
+  for (const dependent of context.graph.dependentsOf(uid)) await orphan(dependent, uid, context);
   await removeFinalizer(node, orphanFinalizer, context);
+}
+
+/**
+ * The owner goes when this is done, and whatever names it still goes with it: a conflict is repeated, and
+ * one that lasts is thrown.
+ */
+async function orphan(dependent: GraphNode, ownerUid: string, { client }: CollectContext): Promise<void> {
+  const { kind } = dependent;
+  const { uid } = dependent.object.metadata;
+  try {
+    for (let node = dependent, attempt = 1; node.object.metadata.uid === uid; attempt++) {
+      const ownerReferences = ownersOf(node.object).filter((owner) => owner.uid !== ownerUid);
+      try {
+        await client.patch(kind, keyOf(node), patchOf(node, { ownerReferences }));
+        return;
+      } catch (error) {
+        if (!isConflict(error) || attempt === orphanAttemptsMax) throw error;
+      }
+      node = { kind, object: await client.get(kind, keyOf(node)) };
+    }
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }
 
 async function deleteDependentsFirst(node: GraphNode, context: CollectContext): Promise<void> {

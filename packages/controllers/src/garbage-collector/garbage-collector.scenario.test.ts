@@ -62,6 +62,21 @@ describe.each<Propagation>(["Foreground", "Background", "Orphan"])(
   },
 );
 
+test("dependents that change while they are orphaned stay", async () => {
+  await using world = await simulate({ seed: 28 });
+  const { uid } = (await world.apply(ConfigMap({ name: "owner", namespace: "default" }))).metadata;
+  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }];
+  const names = Array.from({ length: 20 }, (_, i) => `dependent-${i}`);
+  for (const name of names) await world.apply(ConfigMap({ name, namespace: "default", ownerReferences }));
+  await deleteAs(world, "owner", "Orphan");
+  for (let change = 0; change < 5; change++)
+    for (const name of names) await world.patch(ConfigMap, name, { data: { change: String(change) } });
+  await world.run(minute);
+  const left = (await world.list(ConfigMap)).map((each) => each.metadata.name);
+  expect(left).not.toContain("owner");
+  expect(left).toEqual(expect.arrayContaining(names));
+});
+
 test("a dependent that is not part of a circle still goes before its owner", async () => {
   await using world = await simulate({ seed: 26 });
   const owner = await world.apply(ConfigMap({ name: "owner", namespace: "default" }));

@@ -33,7 +33,7 @@ class Store {
     };
   }
 
-  report = async () => (this.isFailing ? { failing: { since: "now", message: "full" } } : {});
+  report = async () => ({ gapCount: 0, ...(this.isFailing ? { failing: { since: "now", message: "full" } } : {}) });
 }
 
 function serverOf(data: LogData, store = new Store(), primary = data) {

@@ -12,7 +12,7 @@ export function archivedCondition(report: ArchiveReport | undefined, storeRefusa
   if (storeRefusal !== undefined) return { type, status: "False", reason: "StoreRefused", message: storeRefusal };
   if (report === undefined)
     return { type, status: "Unknown", reason: "NotReported", message: "The server has not reported its archive yet" };
-  const { failing, gaps: [gap] = [], gapCount = 0, window } = report;
+  const { failing, gaps: [gap] = [], gapCount, window } = report;
   if (failing !== undefined)
     return {
       type,

@@ -29,7 +29,7 @@ export const archiveReportSchema = z.object({
     .optional()
     .describe("What can be restored; absent while no verified backup has its log."),
   gaps: z.array(gap).optional().describe("Positions that the store lacks, the first ten."),
-  gapCount: z.int().optional().describe("How many gaps there are."),
+  gapCount: z.int().describe("How many gaps there are."),
   lastArchived: z.object({ name: z.string(), at: z.string() }).optional().describe("The last segment stored."),
   failing: z.object({ since: z.string(), message: z.string() }).optional().describe("Why nothing is stored now."),
 });
@@ -47,7 +47,7 @@ interface ReportedWindow {
 export interface ArchiveReport {
   readonly window?: ReportedWindow | undefined;
   readonly gaps?: readonly ArchiveGap[] | undefined;
-  readonly gapCount?: number | undefined;
+  readonly gapCount: number;
   readonly lastArchived?: { readonly name: string; readonly at: string } | undefined;
   readonly failing?: { readonly since: string; readonly message: string } | undefined;
 }
@@ -55,7 +55,10 @@ export interface ArchiveReport {
 /** How the archiving went lately. */
 export type ArchivingState = Pick<ArchiveReport, "lastArchived" | "failing">;
 
-/** The summary of what the store has. */
+/**
+ * The summary of what the store has. It is never empty: an API server refuses a status that is applied with a
+ * map that has lost its last field.
+ */
 export function archiveReport(
   archive: Archive,
   compare: ComparePositions,
@@ -65,7 +68,8 @@ export function archiveReport(
   const window = currentWindow(archive, compare);
   return {
     ...(window === undefined ? {} : { window }),
-    ...(gaps.length === 0 ? {} : { gaps: [...gaps.slice(0, gapsMax)], gapCount: gaps.length }),
+    gapCount: gaps.length,
+    ...(gaps.length === 0 ? {} : { gaps: gaps.slice(0, gapsMax) }),
     ...(lastArchived === undefined ? {} : { lastArchived }),
     ...(failing === undefined ? {} : { failing }),
   };

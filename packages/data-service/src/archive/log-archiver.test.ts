@@ -70,6 +70,10 @@ test("a gap is named, and the window begins at the first backup behind it", asyn
   expect(archivedCondition(report).message).toContain("the archive lacks 8 to 12 of timeline 1");
 });
 
+test("a report of an archive that has nothing is no empty object, which a server would not take", async () => {
+  expect(await setUp().archiver.report(signal)).toEqual({ gapCount: 0 });
+});
+
 test("a store that fails is reported with the time of its first failure, until a segment is stored", async () => {
   const { storage, store, archiver } = setUp();
   const [[name, bytes] = ["", new Uint8Array()] as const] = [...store.fullSegments()];
@@ -78,7 +82,7 @@ test("a store that fails is reported with the time of its first failure, until a
   for (const _ of [1, 2]) await expect(archiver.archive(name, bytes, signal)).rejects.toThrow("The store is full.");
   const { failing } = await archiver.report(signal);
   expect(failing).toEqual({ since: "2026-01-01T00:00:00.000Z", message: "The store is full." });
-  expect(archivedCondition({ failing })).toMatchObject({ status: "False", reason: "ArchivingFails" });
+  expect(archivedCondition({ failing, gapCount: 0 })).toMatchObject({ status: "False", reason: "ArchivingFails" });
   storage.write = write;
   await archiver.archive(name, bytes, signal);
   expect((await archiver.report(signal)).failing).toBeUndefined();

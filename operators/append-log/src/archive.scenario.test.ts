@@ -95,6 +95,21 @@ test("an engine that cannot stop at a transaction says so, and starts no pod", a
   expect((await stage.world.list(Pod)).filter(({ metadata }) => metadata.name.startsWith("back-"))).toEqual([]);
 });
 
+test("a target is one moment, and does not change", async () => {
+  const { world } = await setUp(9);
+  await using _ = world;
+  const source = { archive: { store: "vault" } };
+  const spec = (target: Target): Restore =>
+    Restore({ name: "back", spec: { instance: ordersReference, source, target, ...copy } });
+  const two = { position: "7", name: "noon" };
+  await expect(
+    world.apply({ ...spec({ name: "noon" }), spec: { ...spec({ name: "noon" }).spec, target: two } }),
+  ).rejects.toThrow("exactly one of");
+  await world.apply(spec({ position: "7" }));
+  const patched = world.patch(Restore, "back", { spec: { target: { position: "8" } } });
+  await expect(patched).rejects.toThrow("immutable: create another Restore instead");
+});
+
 test("a restore of an instance that is gone finds its archive by its Backup", async () => {
   const stage = await withHistory(5);
   await using _ = stage.world;

@@ -15,30 +15,23 @@ const testImages = "registry.k8s.io/e2e-test-images";
 const closure = (...packages: readonly string[]): DebianClosure => ({ suite: "bookworm", packages });
 const path = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
 
-/** Programs that busybox has and Debian's coreutils have not. */
+/** Programs that busybox has and the packages of the image have not. */
 const applets = [
-  "wget",
-  "nslookup",
-  "nc",
-  "httpd",
-  "ping",
-  "ip",
-  "vi",
-  "telnet",
-  "hostname",
-  "ps",
-  "top",
-  "netstat",
-  "hexdump",
+  ..."awk clear diff find free ftpget fuser gunzip gzip hexdump hostname httpd ifconfig ip killall less mount nc".split(
+    " ",
+  ),
+  ..."netstat nslookup pgrep ping pkill ps route sysctl tar telnet time top traceroute umount unzip uptime usleep".split(
+    " ",
+  ),
+  ..."vi watch wget which xargs".split(" "),
 ];
 const shell: ImageSource = {
-  // The shell of older releases drops variables whose names are not names of the shell.
   closure: { suite: "trixie", packages: ["busybox-static", "bash", "coreutils", "grep", "sed", "util-linux"] },
-  // The suite's scripts need a shell with `[[`, as busybox is, and dash is not.
   links: {
-    "/bin/sh": "/bin/busybox",
-    "/bin/sysctl": "/bin/busybox",
-    ...Object.fromEntries(applets.map((name) => [`/usr/local/bin/${name}`, "/bin/busybox"])),
+    // The suite's scripts need a shell with `[[`, which dash has not, and variables whose names have a dash,
+    // which Debian's busybox drops.
+    "/bin/sh": "/bin/bash",
+    ...Object.fromEntries(applets.map((name) => [`/usr/bin/${name}`, "/bin/busybox"])),
   },
   command: ["sh"],
   env: path,

@@ -23,6 +23,11 @@ export interface ClusterState {
     readonly readyInstances: number;
     readonly lastFailover?: { readonly from: string; readonly to: string };
     readonly lastSwitchover?: { readonly from: string; readonly to: string };
+    readonly archive?: {
+      readonly window?: { readonly from: string; readonly to: string; readonly end: string; readonly timeline: number };
+      readonly gaps?: readonly { readonly timeline: number; readonly from: string; readonly to: string }[];
+      readonly failing?: { readonly message: string };
+    };
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[];
   };
 }

@@ -12,6 +12,10 @@ async function run([command = "", target = ""]: readonly string[]): Promise<numb
     const { runPostgresAgent } = await import("./engine/run-postgres-agent.ts");
     process.exit(await runPostgresAgent());
   }
+  if (command === "archive") {
+    const { runArchiver } = await import("./archiver/run-archiver.ts");
+    process.exit(await runArchiver());
+  }
   const { default: operator } = await import("./operator.ts");
   return runOperatorProcess(operator);
 }

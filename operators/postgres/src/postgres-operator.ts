@@ -1,12 +1,13 @@
 /** The operator for PostgresCluster, assembled of its parts. */
 import {
+  BackupStore,
   BoundedMap,
   type CertificateIssuer,
   CertificateKeeper,
   defineDataService,
   x509Issuer,
 } from "@setpoint/data-service";
-import { controller, type KindRef, type Operator, watching } from "setpoint";
+import { controller, keyOf, type KindRef, type Operator, watching } from "setpoint";
 import type { WriteVerb } from "setpoint/install";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import { PodFailures } from "setpoint/pods";
@@ -47,7 +48,15 @@ export function postgresOperator(
   };
   const clusters = controller(PostgresCluster, {
     owns: [...ownedKinds],
-    watches: [watching(Secret, clusterOfLogin, loginSecrets)],
+    watches: [
+      watching(Secret, clusterOfLogin, loginSecrets),
+      watching(BackupStore, ({ metadata }, cache) =>
+        cache
+          .list(PostgresCluster, { namespace: metadata.namespace })
+          .filter(({ spec }) => spec.archive?.store === metadata.name)
+          .map(keyOf),
+      ),
+    ],
     observe: (cluster, context) => observe(cluster, context, senses),
     plan,
     actions: postgresActions({ gateway, keeper, image }),

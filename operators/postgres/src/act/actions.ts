@@ -142,7 +142,7 @@ async function startInstances(
   for (const name of names) {
     const { claim } = instanceNamed(seen, name) ?? {};
     if (claim === undefined) await context.create(instanceClaim(seen.cluster, name, seen.cluster.status?.restored));
-    await context.create(instancePod(seen.cluster, name, image));
+    await context.create(instancePod(seen.cluster, name, { managerImage: image, archive: seen.archive }));
   }
 }
 

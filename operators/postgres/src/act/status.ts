@@ -1,4 +1,5 @@
 /** What the status says of a snapshot and the step that was decided; pure. */
+import { archivedCondition, archiveReportSchema } from "@setpoint/data-service";
 import type { ConditionInit, StepFacts } from "setpoint";
 import { labels } from "../kind/labels.ts";
 import { wantedInstances } from "../kind/names.ts";
@@ -26,7 +27,7 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     observedGeneration: cluster.metadata.generation,
     ...dataOf(seen, step),
     ...succession(seen, step, facts),
-    ...present({ voters: votersOf(seen) }),
+    ...present({ voters: votersOf(seen), archive: archiveOf(seen) }),
     instances: instances.filter(({ pod }) => pod !== undefined).length,
     readyInstances: instances.filter(isReady).length,
     ...present({ currentVersion: serving?.version ?? cluster.status?.currentVersion }),
@@ -37,6 +38,16 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     ...present({ waitingFor: waitingFor(cluster.status, step, facts) }),
     selector: `${labels.cluster}=${name}`,
   };
+}
+
+/** The primary's archiver says it; what it said last counts while there is no primary. */
+function archiveOf(seen: Seen): Status["archive"] {
+  const { spec, status } = seen.cluster;
+  if (spec.archive === undefined) return undefined;
+  const said = archiveReportSchema.safeParse(primaryOf(seen)?.report?.archive);
+  if (!said.success) return status?.archive;
+  // Server-side apply makes null of a map that loses its last field, and the schema refuses that.
+  return Object.keys(said.data).length === 0 ? undefined : said.data;
 }
 
 /** The primary counts the instances of the document that it follows, which may be one of before. */
@@ -172,7 +183,15 @@ export function postgresConditions(seen: Seen, step: PostgresStep): readonly Con
       ? { type: "Degraded", status: "False", reason: "AllInstancesReady", message: "All instances are ready" }
       : { type: "Degraded", status: "True", reason: "InstancesNotReady", message: `${unready.join(", ")} not ready` },
     accepted(seen),
+    ...archived(seen),
   ];
+}
+
+function archived(seen: Seen): readonly ConditionInit[] {
+  if (seen.cluster.spec.archive === undefined) return [];
+  return seen.storeRefusal === undefined
+    ? [archivedCondition(archiveOf(seen))]
+    : [{ type: "Archived", status: "False", reason: "StoreRefused", message: seen.storeRefusal }];
 }
 
 function accepted({ refusals, instances }: Seen): ConditionInit {

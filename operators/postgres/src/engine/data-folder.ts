@@ -1,6 +1,7 @@
 /** The data folder of a restored cluster: what its first instance starts on. */
 import { type DataFolder, type DataFolderPaths } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
+import { recoveryFile } from "./postgres-target.ts";
 import { certificatesOf } from "../kind/certificates.ts";
 import { instanceClaim, instanceImage, instanceUser } from "../kind/instance-pod.ts";
 import { wantedInstances } from "../kind/names.ts";
@@ -18,7 +19,13 @@ mkdir -m 0700 "$new"
 tar -xf "$1" -C "$new"
 rm -f "$new/standby.signal" "$new/postmaster.pid" "$new/postgresql.auto.conf"
 touch "$new/recovery.signal"
-if [ ! -e "$2/recovery.conf" ]; then
+if [ -d "$3" ]; then
+  rm -rf "$2/archived"
+  mv "$3" "$2/archived"
+fi
+if [ -e "$2/archived/${recoveryFile}" ]; then
+  cp "$2/archived/${recoveryFile}" "$2/recovery.conf"
+else
   echo "restore_command = 'false'" > "$2/recovery.conf"
 fi
 sync
@@ -27,13 +34,13 @@ mv "$new" "$2/pgdata"`;
 export function dataFolder(
   cluster: Stored<PostgresCluster>,
   restoreId: string,
-  { snapshotFile, claimFolder }: DataFolderPaths,
+  { snapshotFile, claimFolder, replayFolder }: DataFolderPaths,
 ): DataFolder {
   const [first = ""] = wantedInstances(cluster);
   const claim = instanceClaim(cluster, first, restoreId);
   return {
     image: instanceImage(cluster),
-    command: ["sh", "-c", script, "prepare", snapshotFile, claimFolder],
+    command: ["sh", "-c", script, "prepare", snapshotFile, claimFolder, replayFolder],
     user: instanceUser,
     claim: { ...claim, metadata: { ...claim.metadata, ownerReferences: [certificatesOf(cluster).place.owner] } },
   };

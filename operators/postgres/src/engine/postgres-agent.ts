@@ -13,13 +13,16 @@ import {
   type SnapshotFacts,
   TransferError,
 } from "@setpoint/data-service/agent";
-import { baseBackupPath } from "../instance/manager-paths.ts";
+import { baseBackupPath, endedAtTrailer } from "../instance/manager-paths.ts";
 import { managerPort } from "../kind/names.ts";
 import { BaseBackupCheck } from "./base-backup-check.ts";
+import { postgresLog } from "./postgres-log.ts";
 import { postgresSource } from "./postgres-source.ts";
 
 /** The half of PostgreSQL's engine that runs in transfer pods. */
 export const postgresAgent: EngineAgent = {
+  log: postgresLog,
+
   async snapshot(environment: AgentEnvironment): Promise<Snapshot> {
     const response = await firstToAnswer(environment);
     const facts = Promise.withResolvers<SnapshotFacts>();
@@ -48,8 +51,10 @@ async function* checked(
       check.push(piece);
       yield piece;
     }
-    const { version, end } = check.finish();
-    facts.resolve({ engineVersion: version, position: end });
+    const { version, timeline, start, end } = check.finish();
+    const endedAtMs = Number(response.trailers[endedAtTrailer]);
+    const log = Number.isSafeInteger(endedAtMs) ? { timeline, start, endedAtMs } : undefined;
+    facts.resolve({ engineVersion: version, position: end, log });
   } catch (error) {
     facts.reject(error);
     throw error;

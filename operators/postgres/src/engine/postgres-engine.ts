@@ -5,6 +5,8 @@ import { certificateSecret } from "../kind/certificates.ts";
 import { instanceHost, serverName } from "../kind/names.ts";
 import { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { dataFolder } from "./data-folder.ts";
+import { postgresLog } from "./postgres-log.ts";
+import { postgresTarget } from "./postgres-target.ts";
 
 /** The engine "postgres". */
 export const postgresEngine: EngineControl<PostgresCluster> = {
@@ -17,6 +19,8 @@ export const postgresEngine: EngineControl<PostgresCluster> = {
       ? undefined
       : `the data are of PostgreSQL ${engineVersion}, and spec.version is ${spec.version}: a base backup fits its own major version only`,
   dataFolder,
+  log: postgresLog,
+  target: postgresTarget,
   newInstance: (name, namespace, spec) =>
     // The server checks the merged spec when the object is created.
     PostgresCluster({ name, namespace, spec: spec as PostgresCluster["spec"] }),

@@ -33,6 +33,8 @@ export interface DesiredInstance {
 export interface ServerSettings {
   readonly parameters: Readonly<Record<string, string>>;
   readonly accessRules: readonly string[];
+  /** Whether each segment of the log is to be archived before it may go. */
+  readonly isArchived: boolean;
   /** The value of synchronous_standby_names. */
   readonly synchronousStandbyNames: string;
   readonly database: { readonly name: string; readonly owner: string };
@@ -63,6 +65,8 @@ export interface InstanceReport {
   readonly needsRestart?: boolean | undefined;
   /** Settings and access rules that the server refuses, with its reason. */
   readonly settingErrors?: readonly string[] | undefined;
+  /** What the archiver beside the server says of the archive, as it wrote it. */
+  readonly archive?: unknown;
   /** The replicas that receive the log from this primary. */
   readonly followers?: readonly string[] | undefined;
   /** What it does now or cannot do, in one sentence. */

@@ -13,5 +13,7 @@ export const reportPath = "/v1/report";
 export const desiredPath = "/v1/desired";
 /** GET, for transfer pods: a base backup as a tar archive. */
 export const baseBackupPath = "/v1/base-backup";
+/** Behind a base backup: when it was complete, in milliseconds since the epoch by the clock of its server. */
+export const endedAtTrailer = "x-ended-at";
 /** POST: a request for the primary's lease. */
 export const leasePath = "/v1/lease";

@@ -16,6 +16,7 @@ export function settingsOf(
   return {
     parameters: { ...defaultParameters, ...Object.fromEntries(accepted) },
     accessRules: spec.accessRules ?? [],
+    isArchived: spec.archive !== undefined,
     synchronousStandbyNames: synchronousNames(spec.synchronous, names, replicas),
     database: { name: spec.database?.name ?? "app", owner: spec.database?.owner ?? "app" },
   };

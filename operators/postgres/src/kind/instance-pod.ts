@@ -1,16 +1,15 @@
 /** The pod and the claim of one instance. */
+import type { ServerArchive } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { certificateSecret } from "./certificates.ts";
 import { labels } from "./labels.ts";
-import { appSecretName, claimName, managerPort, postgresPort, probePort } from "./names.ts";
+import { appSecretName, archivePath, claimName, managerPort, postgresPort, probePort, programPath } from "./names.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
 
 /** The user `postgres` of the official images. */
 export const instanceUser = 999;
 /** A primary ends its sessions, and waits until replicas have received what was committed. */
 const graceSeconds = 30;
-/** Of the volume with the instance manager. */
-const programPath = "/setpoint";
 
 const podSecurity = {
   runAsNonRoot: true,
@@ -32,18 +31,31 @@ export function instanceImage({ spec }: PostgresCluster): string {
 }
 
 /** What of the spec a running pod cannot follow. */
-export function templateText(cluster: PostgresCluster): string {
-  return JSON.stringify([instanceImage(cluster), cluster.spec.resources ?? {}]);
+export function templateText(cluster: PostgresCluster, archive: ServerArchive | undefined): string {
+  return JSON.stringify([instanceImage(cluster), cluster.spec.resources ?? {}, archive?.variable.value ?? ""]);
 }
 
-/** `managerImage` is the operator's own, which has the instance manager. */
-export function instancePod(cluster: PostgresCluster, instance: string, managerImage: string): Pod {
+/** Whether a pod is as the spec asks; `archive` is undefined also while the store is refused. */
+export function isTemplateAsWanted(pod: Pod, cluster: PostgresCluster, archive: ServerArchive | undefined): boolean {
+  const present = pod.metadata.annotations?.[labels.template];
+  if (present === templateText(cluster, archive)) return true;
+  // A store that may not be used at the moment is no reason to restart a server.
+  const isStoreRefused = cluster.spec.archive !== undefined && archive === undefined;
+  return isStoreRefused && present?.startsWith(templateText(cluster, undefined).replace(/""\]$/, "")) === true;
+}
+
+/** `managerImage` is the operator's own, which has the instance manager and the archiver. */
+export function instancePod(
+  cluster: PostgresCluster,
+  instance: string,
+  { managerImage, archive }: { readonly managerImage: string; readonly archive: ServerArchive | undefined },
+): Pod {
   const { name = "", namespace = "" } = cluster.metadata;
   return Pod({
     name: instance,
     namespace,
     labels: { [labels.cluster]: name, [labels.instance]: instance, [labels.role]: "replica" },
-    annotations: { [labels.template]: templateText(cluster) },
+    annotations: { [labels.template]: templateText(cluster, archive) },
     spec: {
       hostname: instance,
       subdomain: name,
@@ -54,17 +66,19 @@ export function instancePod(cluster: PostgresCluster, instance: string, managerI
       securityContext: podSecurity,
       topologySpreadConstraints: spread(name),
       initContainers: [installer(managerImage)],
-      containers: [server(cluster, instance)],
+      containers: [server(cluster, instance), ...(archive === undefined ? [] : [archiver(managerImage, archive)])],
       volumes: [
         { name: "data", persistentVolumeClaim: { claimName: claimName(instance, cluster.status?.restored) } },
         { name: "program", emptyDir: {} },
         { name: "run", emptyDir: {} },
+        { name: "archive", emptyDir: {} },
         { name: "tmp", emptyDir: {} },
         { name: "app", secret: { secretName: appSecretName(name), defaultMode: 0o440 } },
         ...(["server", "replication"] as const).map((role) => ({
           name: `${role}-tls`,
           secret: { secretName: certificateSecret(name, role), defaultMode: 0o440 },
         })),
+        ...(archive?.mounts ?? []).map(({ volume }) => volume),
       ],
     },
   });
@@ -80,6 +94,25 @@ function installer(image: string): Container {
     args: ["install-manager", programPath],
     volumeMounts: [{ name: "program", mountPath: programPath }],
     securityContext: containerSecurity,
+    terminationMessagePolicy: "FallbackToLogsOnError",
+  };
+}
+
+/** It alone has the access to the store. */
+function archiver(image: string, { variable, mounts, user }: ServerArchive): Container {
+  return {
+    name: "archiver",
+    image,
+    imagePullPolicy: "IfNotPresent",
+    args: ["archive"],
+    env: [variable],
+    resources: { requests: { cpu: "10m", memory: "96Mi" }, limits: { memory: "512Mi" } },
+    volumeMounts: [
+      { name: "archive", mountPath: archivePath },
+      { name: "tmp", mountPath: "/tmp" },
+      ...mounts.map(({ volume, path, readOnly }) => ({ name: volume.name, mountPath: path, readOnly })),
+    ],
+    securityContext: { ...containerSecurity, runAsUser: user },
     terminationMessagePolicy: "FallbackToLogsOnError",
   };
 }
@@ -103,6 +136,7 @@ function server(cluster: PostgresCluster, instance: string): Container {
       { name: "data", mountPath: "/var/lib/postgresql/data" },
       { name: "program", mountPath: programPath, readOnly: true },
       { name: "run", mountPath: "/run/setpoint" },
+      { name: "archive", mountPath: archivePath },
       { name: "tmp", mountPath: "/tmp" },
       { name: "app", mountPath: "/etc/postgres/app", readOnly: true },
       { name: "server-tls", mountPath: "/etc/postgres/tls/server", readOnly: true },

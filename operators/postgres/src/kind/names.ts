@@ -7,6 +7,10 @@ export const managerPort = 8443;
 /** Where the kubelet asks an instance manager, without a certificate. */
 export const probePort = 8080;
 
+/** Where a pod has the volume with our program, and the folder that the server and the archiver share. */
+export const programPath = "/setpoint";
+export const archivePath = "/run/archive";
+
 export type InstanceRole = "primary" | "replica";
 
 /** The instances that a cluster of this size has, in the order of their numbers. */

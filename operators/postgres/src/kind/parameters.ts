@@ -89,6 +89,8 @@ export const defaultParameters: Readonly<Record<string, string>> = {
   wal_keep_size: "512MB",
   wal_sender_timeout: "5s",
   wal_receiver_timeout: "5s",
+  // Of a server that writes little, at most so much is not in the archive.
+  archive_timeout: "5min",
   checkpoint_timeout: "5min",
   password_encryption: "scram-sha-256",
   ssl_min_protocol_version: "TLSv1.2",

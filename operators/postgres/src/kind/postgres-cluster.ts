@@ -1,4 +1,5 @@
 /** The kind PostgresCluster: what a user asks for, and what the operator reports. */
+import { archiveReportSchema } from "@setpoint/data-service";
 import { age, conditions, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { quantity } from "setpoint/kinds";
 import { z } from "zod";
@@ -91,6 +92,10 @@ const spec = z.object({
     .describe("Lines of pg_hba.conf, before the operator's last one, which asks every user for a password over TLS."),
   synchronous: synchronous.optional(),
   failover: failover.optional(),
+  archive: z
+    .object({ store: z.string().min(1).max(253).describe("The BackupStore, in the same namespace.") })
+    .optional()
+    .describe("Archives the log beside the backups, so that each moment since the first one can be restored."),
   database: z
     .object({
       name: identifier.default("app").describe("The database that the first start creates."),
@@ -161,6 +166,7 @@ const status = z.object({
     .object({ restored: z.string().optional(), primary: z.string().optional(), systemID: z.string().optional() })
     .optional()
     .describe("What it ran on before the restore in place, whose volumes are kept for a while."),
+  archive: archiveReportSchema.optional().describe("What can be restored from the archive."),
   stoppedFor: z.string().optional().describe("The restore that all instances have stopped for."),
   currentVersion: z.string().optional().describe("The version that the primary runs."),
   writeService: z.string(),

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { endedAtTrailer } from "../instance/manager-paths.ts";
 import { paths } from "./paths.ts";
 import { lastLine, type Programs } from "./programs.ts";
 
@@ -12,8 +13,12 @@ export class BaseBackups {
   readonly #programs: Programs;
   #running: ChildProcess | undefined;
 
-  constructor(programs: Programs) {
+  readonly #now: () => number;
+
+  /** `now` is the time of the node in milliseconds since the epoch, by which the server stamps commits too. */
+  constructor(programs: Programs, now: () => number) {
     this.#programs = programs;
+    this.#now = now;
   }
 
   get isRunning(): boolean {
@@ -39,11 +44,13 @@ export class BaseBackups {
     response.once("close", endWithReader);
     try {
       await firstByte(child, closed, () => lastLine(complaint));
-      response.writeHead(200, { "content-type": "application/x-tar" });
+      response.writeHead(200, { "content-type": "application/x-tar", trailer: endedAtTrailer });
       child.stdout.pipe(response, { end: false });
       const [code] = (await closed) as [number | null];
-      if (code === 0) response.end();
-      else response.destroy(new Error(`pg_basebackup ended with ${code}: ${lastLine(complaint)}`));
+      if (code === 0) {
+        response.addTrailers({ [endedAtTrailer]: String(this.#now()) });
+        response.end();
+      } else response.destroy(new Error(`pg_basebackup ended with ${code}: ${lastLine(complaint)}`));
     } finally {
       response.off("close", endWithReader);
       child.kill();

@@ -5,6 +5,7 @@ import { accessText, configurationText, firstAccessRuleLine } from "./configurat
 const settings: ServerSettings = {
   parameters: { work_mem: "8MB", "pg_stat_statements.track": "all" },
   accessRules: ["hostssl shop shop 10.0.0.0/8 scram-sha-256"],
+  isArchived: false,
   synchronousStandbyNames: 'ANY 1 ("orders-1", "orders-2")',
   database: { name: "app", owner: "app" },
 };
@@ -12,7 +13,11 @@ const settings: ServerSettings = {
 test("configurationText() has the user's settings before the operator's", () => {
   const text = configurationText({ ...settings, parameters: { wal_level: "minimal" } }, { name: "orders-1" });
   expect(text.indexOf("wal_level = 'minimal'")).toBeLessThan(text.indexOf("wal_level = 'logical'"));
-  expect(text).toMatch(/primary_conninfo = ''\ninclude_if_exists = '.*\/recovery\.conf'\n$/);
+  expect(text.endsWith("primary_conninfo = ''\n")).toBe(true);
+  // The settings of a restore come last, and name what leads to its target.
+  expect(configurationText(settings, { name: "orders-1", recovers: true })).toMatch(
+    /\ninclude = '.*\/recovery\.conf'\n$/,
+  );
 });
 
 test("configurationText() quotes values, so that none begins another setting", () => {

@@ -1,6 +1,7 @@
 /** The texts of PostgreSQL's configuration files; pure. */
-import { postgresPort } from "../kind/names.ts";
+import { postgresPort, programPath } from "../kind/names.ts";
 import type { ServerSettings } from "../instance/instance-protocol.ts";
+import { archiveScriptName } from "./archive-command.ts";
 import { paths, replicationRole } from "./paths.ts";
 
 export interface ServerIdentity {
@@ -8,6 +9,8 @@ export interface ServerIdentity {
   readonly name: string;
   /** The host of the primary that it follows; absent for the primary itself. */
   readonly follows?: string | undefined;
+  /** Whether the settings of a restore count, until the server has recovered. */
+  readonly recovers?: boolean | undefined;
 }
 
 /** The user's settings come first: of two lines for one setting, PostgreSQL takes the last. */
@@ -32,15 +35,16 @@ export function configurationText(settings: ServerSettings, identity: ServerIden
     restart_after_crash: "off",
     logging_collector: "off",
     log_destination: "stderr",
+    // Its change needs a restart; the command is read again with each reload.
+    archive_mode: "on",
+    archive_command: settings.isArchived ? `${programPath}/${archiveScriptName} "%p" "%f"` : "true",
     synchronous_standby_names: settings.synchronousStandbyNames,
     recovery_target_timeline: "latest",
     primary_conninfo: identity.follows === undefined ? "" : connectionText(identity.follows, identity.name),
   };
   const lines = Object.entries({ ...settings.parameters, ...own }).map(([name, value]) => `${name} = ${quoted(value)}`);
-  return `# Written by the instance manager; changes are overwritten.
-${lines.join("\n")}
-include_if_exists = ${quoted(paths.recovery)}
-`;
+  const included = identity.recovers === true ? [`include = ${quoted(paths.recovery)}`] : [];
+  return ["# Written by the instance manager; changes are overwritten.", ...lines, ...included, ""].join("\n");
 }
 
 /** The first line of the user's rules in pg_hba.conf, counted from 1. */

@@ -2,7 +2,7 @@
  * The data of one instance: creates them, copies them from the primary, and lets them go back to where they
  * parted from the primary's. What is under construction lies beside and is renamed when it is complete.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerSettings } from "../instance/instance-protocol.ts";
 import { accessText, configurationText, connectionText, type ServerIdentity } from "./configuration-files.ts";
@@ -51,6 +51,17 @@ export class DataDirectory {
     writeFileSync(standbyFile, "");
   }
 
+  /**
+   * Has a new primary archive again what the volume still has of the log: a replica takes for archived what it
+   * receives, and the former primary may have ended before that was true. The archive takes the same segment
+   * twice.
+   */
+  archiveAgain(): void {
+    const folder = join(paths.data, "pg_wal", "archive_status");
+    for (const name of readdirSync(folder))
+      if (name.endsWith(".done")) renameSync(join(folder, name), join(folder, name.replace(/done$/, "ready")));
+  }
+
   /** Creates a new cluster of databases. */
   async create(signal: AbortSignal): Promise<void> {
     this.#clear();
@@ -89,7 +100,7 @@ export class DataDirectory {
   /** Writes the configuration; whether it differs from what was there. */
   configure(settings: ServerSettings, identity: ServerIdentity): boolean {
     const files = {
-      "postgresql.conf": configurationText(settings, identity),
+      "postgresql.conf": configurationText(settings, { ...identity, recovers: existsSync(paths.recovery) }),
       "pg_hba.conf": accessText(settings),
       // It comes along with copied data, and would win over postgresql.conf.
       "postgresql.auto.conf": "",

@@ -5,6 +5,7 @@
 import { chmodSync, copyFileSync, cpSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { archiveScript, archiveScriptName } from "./archive-command.ts";
 
 const folders = ["instance", "kind", "manager"] as const;
 const executable = 0o755;
@@ -17,6 +18,7 @@ export function installManager(target: string): void {
   copyExecutable(process.execPath, join(target, "node"));
   copyLibraries(join(target, "lib"));
   for (const folder of folders) cpSync(join(program, folder), join(target, "program", folder), { recursive: true });
+  writeFileSync(join(target, archiveScriptName), archiveScript, { mode: executable });
   writeFileSync(join(target, "program", "package.json"), JSON.stringify({ type: "module" }));
 }
 

@@ -14,6 +14,7 @@ import {
   type LeaseRequest,
   type ServerState,
 } from "../instance/instance-protocol.ts";
+import type { ArchiveFolder } from "./archive-folder.ts";
 import { type ControlFile, type DataDirectory, replaceFile } from "./data-directory.ts";
 import { ensureInnerObjects, readPassword } from "./inner-objects.ts";
 import type { ManagerClock } from "./manager-clock.ts";
@@ -31,6 +32,7 @@ export interface InstanceManagerParts {
   readonly server: PostgresServer;
   readonly sql: Sql;
   readonly lease: PrimaryLease;
+  readonly archive: ArchiveFolder;
   /** Woken when there is something to do at once. */
   readonly wakeup: Wakeup;
 }
@@ -39,6 +41,8 @@ export interface InstanceManagerParts {
 const strayMsMax = 10_000;
 /** A server that ends sooner after its start is not started again at once. */
 const shortRunMs = 10_000;
+/** A server has read its files again after so long. */
+const reloadMs = 500;
 const restartDelayMsMax = 30_000;
 
 export class InstanceManager {
@@ -54,6 +58,9 @@ export class InstanceManager {
   #fencedMs: number | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
   #shortRuns = 0;
+  #settingErrors: readonly string[] = [];
+  /** When the server is asked which settings it refuses; undefined: it has been, since they changed. */
+  #askSettingsAtMs: number | undefined;
   /** The inner objects were ensured for this term and password. */
   #ensuredFor = "";
   #control: ControlFile | undefined;
@@ -124,7 +131,8 @@ export class InstanceManager {
       replayed: facts?.replayed,
       isStreaming: facts?.isStreaming,
       needsRestart: facts?.needsRestart,
-      settingErrors: facts?.settingErrors,
+      settingErrors: this.#settingErrors,
+      archive: this.#desired?.settings.isArchived === true ? this.#parts.archive.readReport() : undefined,
       followers: facts?.followers,
       message: this.#message,
     };
@@ -177,6 +185,7 @@ export class InstanceManager {
   /** The end of this process: sessions end, and replicas receive what was committed. */
   async shutDown(): Promise<void> {
     await this.#parts.server.stop("fast");
+    this.#parts.archive.serverEnds(true);
   }
 
   /** Ends early when there is something to do. */
@@ -216,13 +225,27 @@ export class InstanceManager {
     }
     this.#message = undefined;
     data.forgetRecovery();
-    if (data.configure(desired.settings, { name: this.#parts.name })) server.reload();
+    if (data.configure(desired.settings, { name: this.#parts.name })) this.#reload();
+    await this.#askSettings();
     await this.#ensureInnerObjects(desired);
+  }
+
+  #reload(): void {
+    this.#parts.server.reload();
+    this.#askSettingsAtMs = this.#parts.clock.monotonic() + reloadMs;
+  }
+
+  async #askSettings(): Promise<void> {
+    const { clock, sql } = this.#parts;
+    if (this.#askSettingsAtMs === undefined || clock.monotonic() < this.#askSettingsAtMs) return;
+    this.#settingErrors = await sql.settingErrors();
+    this.#askSettingsAtMs = undefined;
   }
 
   /** Others can be rewound only when the new timeline is in the control file, which a checkpoint writes. */
   async #promote(): Promise<void> {
     this.#message = "promoting";
+    if (this.#desired?.settings.isArchived === true) this.#parts.data.archiveAgain();
     this.#isPromoting = true;
     try {
       await this.#parts.sql.run("select pg_promote(true, 60)");
@@ -258,9 +281,10 @@ export class InstanceManager {
       if (!data.isStandby || this.#needsRewind) await this.#rejoin(desired, primary, signal);
       return this.#start(desired, primary.host);
     }
-    if (data.configure(desired.settings, { name, follows: primary.host })) server.reload();
+    if (data.configure(desired.settings, { name, follows: primary.host })) this.#reload();
     const facts = await sql.facts();
     if (facts === undefined) return;
+    await this.#askSettings();
     await this.#watchStream(facts, primary.name);
   }
 
@@ -304,12 +328,14 @@ export class InstanceManager {
     const { data, server, clock, name } = this.#parts;
     const delayMs = this.#shortRuns < 2 ? 0 : Math.min(restartDelayMsMax, 500 * 2 ** this.#shortRuns);
     if (clock.monotonic() - this.#startedMs < delayMs) {
-      this.#message = `the server ended ${this.#shortRuns} times soon after its start; its log says why`;
+      const why = server.lastFatal ?? "its log says why";
+      this.#message = `the server ended ${this.#shortRuns} times soon after its start: ${why}`;
       return;
     }
     data.configure(desired.settings, follows === undefined ? { name } : { name, follows });
     this.#message = undefined;
     this.#startedMs = clock.monotonic();
+    this.#askSettingsAtMs = this.#startedMs + reloadMs;
     server.start();
   }
 

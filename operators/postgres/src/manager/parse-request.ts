@@ -25,6 +25,7 @@ export function parseDesired(value: unknown): DesiredInstance {
     settings: {
       parameters: textsOf(settings, "parameters"),
       accessRules: listOf(settings, "accessRules").map(String),
+      isArchived: settings["isArchived"] === true,
       synchronousStandbyNames: textOf(settings, "synchronousStandbyNames"),
       database: { name: textOf(database, "name"), owner: textOf(database, "owner") },
     },

@@ -14,6 +14,7 @@ export class PostgresServer {
   readonly #onExit: () => void;
   #child: ChildProcess | undefined;
   #stopMode: StopMode | undefined;
+  #lastFatal: string | undefined;
 
   constructor(programs: Programs, onExit: () => void) {
     this.#programs = programs;
@@ -28,11 +29,21 @@ export class PostgresServer {
     return this.#stopMode !== undefined;
   }
 
+  /** What the server said last before it ended by itself, since its start; undefined: nothing. */
+  get lastFatal(): string | undefined {
+    return this.#lastFatal;
+  }
+
   /** Its log lines become those of the container. */
   start(): void {
     if (this.#child !== undefined) return;
     const child = spawn(this.#programs.path("postgres"), ["-D", paths.data], {
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", "inherit", "pipe"],
+    });
+    this.#lastFatal = undefined;
+    child.stderr.on("data", (piece: Buffer) => {
+      process.stderr.write(piece);
+      this.#lastFatal = fatalIn(piece) ?? this.#lastFatal;
     });
     const ended = (): void => {
       this.#child = undefined;
@@ -63,4 +74,14 @@ export class PostgresServer {
     this.requestStop(mode);
     await exited;
   }
+}
+
+/** Sessions that a server turns away while it starts and stops are none of its own faults. */
+const turnedAway = /the database system is (starting up|shutting down|not yet accepting)|terminating connection/;
+
+function fatalIn(piece: Buffer): string | undefined {
+  if (!piece.includes("FATAL:") && !piece.includes("PANIC:")) return undefined;
+  const lines = piece.toString("utf8").split("\n");
+  const line = lines.findLast((each) => /(FATAL|PANIC): /.test(each) && !turnedAway.test(each));
+  return line?.replace(/^.*?((FATAL|PANIC): )/, "$1").slice(0, 300);
 }

@@ -1,5 +1,7 @@
 /** The process of one instance: PostgreSQL's parent, which the kubelet starts and stops. */
 import { mkdirSync } from "node:fs";
+import { archivePath } from "../kind/names.ts";
+import { ArchiveFolder } from "./archive-folder.ts";
 import { BaseBackups } from "./base-backup.ts";
 import { copyCertificates } from "./certificate-files.ts";
 import { DataDirectory } from "./data-directory.ts";
@@ -28,6 +30,8 @@ export async function runManager(name: string): Promise<number> {
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => stopping.abort());
   const programs = Programs.find();
   const server = new PostgresServer(programs, () => manager.serverEnded());
+  const archive = new ArchiveFolder(archivePath);
+  archive.serverEnds(false);
   const manager = new InstanceManager({
     name,
     clock: managerClock,
@@ -35,9 +39,10 @@ export async function runManager(name: string): Promise<number> {
     server,
     sql: new Sql(programs, managerClock),
     lease: new PrimaryLease(),
+    archive,
     wakeup: new Wakeup(managerClock),
   });
-  await using servers = await serveManager(manager, new BaseBackups(programs));
+  await using servers = await serveManager(manager, new BaseBackups(programs, managerClock.now));
   const { signal } = stopping;
   await Promise.all([
     stepOn(manager, signal),

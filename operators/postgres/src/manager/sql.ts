@@ -16,7 +16,6 @@ export interface ServerFacts {
   readonly timeline: number;
   readonly isStreaming: boolean;
   readonly needsRestart: boolean;
-  readonly settingErrors: readonly string[];
   readonly followers: readonly string[];
   readonly version: string;
   readonly systemId: string;
@@ -38,12 +37,13 @@ const factsQuery = `select pg_is_in_recovery(),
   exists (select from pg_settings where pending_restart),
   (select string_agg(application_name, ',') from pg_stat_replication where state = 'streaming'),
   split_part(current_setting('server_version'), ' ', 1),
-  (select system_identifier from pg_control_system()),
-  (select string_agg(line, chr(31)) from (
-    select 'spec.parameters[' || name || ']: ' || error from pg_file_settings
-      where error is not null and name not in (select name from pg_settings where pending_restart)
-    union all select 'spec.accessRules[' || line_number - ${firstAccessRuleLine} || ']: ' || error
-      from pg_hba_file_rules where error is not null) as refused (line))`;
+  (select system_identifier from pg_control_system())`;
+
+/** The server reads its files anew for it, and logs what it finds; so it is asked after changes only. */
+const settingErrorsQuery = `select 'spec.parameters[' || name || ']: ' || error from pg_file_settings
+    where error is not null and name not in (select name from pg_settings where pending_restart)
+  union all select 'spec.accessRules[' || line_number - ${firstAccessRuleLine} || ']: ' || error
+    from pg_hba_file_rules where error is not null`;
 
 /** Probes, reports and steps that come together ask once. */
 const freshMs = 300;
@@ -74,6 +74,12 @@ export class Sql {
   async #askFacts(): Promise<ServerFacts | undefined> {
     const { code, output } = await this.#psql(factsQuery, "postgres", AbortSignal.timeout(deadlineMs));
     return code === 0 ? parseFacts(output) : undefined;
+  }
+
+  /** Settings and access rules of the files that the server refuses, with its reason. */
+  async settingErrors(): Promise<readonly string[]> {
+    const output = await this.run(settingErrorsQuery, "postgres", AbortSignal.timeout(deadlineMs));
+    return output === "" ? [] : output.split("\n");
   }
 
   /** The rows as lines, columns with tabs between. Rejects with what PostgreSQL complains about. */
@@ -107,7 +113,6 @@ export function parseFacts(row: string): ServerFacts {
     followers = "",
     version = "",
     systemId = "",
-    refused = "",
   ] = row.replace(/\n$/, "").split("\t");
   if (systemId === "") throw new Error(`Cannot read what the server says of itself: ${JSON.stringify(row)}`);
   return {
@@ -117,7 +122,6 @@ export function parseFacts(row: string): ServerFacts {
     timeline: Number(timeline),
     isStreaming: streaming === "t",
     needsRestart: restart === "t",
-    settingErrors: refused === "" ? [] : refused.split("\u001F"),
     followers: followers === "" ? [] : followers.split(",").toSorted(),
     version,
     systemId,

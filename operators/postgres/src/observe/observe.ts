@@ -1,14 +1,17 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing but the process's own memory. */
 import {
+  BackupStore,
   BoundedMap,
   type CertificateKeeper,
   isBudgetAsWanted,
   judgeServices,
   restoreMarkOf,
+  serverArchive,
+  storeProblem,
 } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import type { PodFailures } from "setpoint/pods";
-import type { ReconcileContext } from "setpoint";
+import type { ReconcileContext, Stored } from "setpoint";
 import type { InstanceGateway } from "../instance/instance-gateway.ts";
 import type { InstanceReport } from "../instance/instance-protocol.ts";
 import { certificatesOf } from "../kind/certificates.ts";
@@ -32,7 +35,7 @@ export interface ObservationPorts {
 }
 
 export async function observe(
-  cluster: PostgresCluster,
+  cluster: Stored<PostgresCluster>,
   context: ReconcileContext,
   senses: ObservationPorts,
 ): Promise<Seen> {
@@ -74,6 +77,7 @@ export async function observe(
     certificates,
     instances,
     ...observeObjects(cluster, context),
+    ...(await observeStore(cluster, context)),
     restore: restoreMarkOf(cluster),
     otherClaims,
     hasLogin: context.get(Secret, appSecretName(name), namespace) !== undefined,
@@ -123,6 +127,18 @@ async function askAll(
 function positionOfPrimary({ status }: PostgresCluster, instances: readonly SeenInstance[]): string | undefined {
   const primary = instances.find(({ name }) => name === status?.primary);
   return primary !== undefined && acceptsWrites(primary) ? primary.report?.position : undefined;
+}
+
+async function observeStore(
+  cluster: Stored<PostgresCluster>,
+  context: ReconcileContext,
+): Promise<Pick<Seen, "archive" | "storeRefusal">> {
+  const { store: name } = cluster.spec.archive ?? {};
+  if (name === undefined) return {};
+  const store = context.get(BackupStore, name, cluster.metadata.namespace);
+  if (store === undefined) return { storeRefusal: `BackupStore "${name}" does not exist` };
+  const problem = await storeProblem(store, context);
+  return problem === undefined ? { archive: serverArchive(cluster, store) } : { storeRefusal: problem.message };
 }
 
 function observeObjects(

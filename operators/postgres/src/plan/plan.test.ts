@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { instanceClaim, templateText } from "../kind/instance-pod.ts";
+import { instanceClaim, instancePod, isTemplateAsWanted, templateText } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
 import { denialOf, silenceOf } from "../seen/matters.ts";
 import type { Seen } from "../seen/seen.ts";
@@ -497,6 +497,19 @@ describe("plan", () => {
   });
 
   test("a pod follows the settings of its cluster", () => {
-    expect(templateText(cluster({ resources: { limits: { memory: "1Gi" } } }))).not.toBe(templateText(cluster()));
+    const wanted = templateText(cluster({ resources: { limits: { memory: "1Gi" } } }), undefined);
+    expect(wanted).not.toBe(templateText(cluster(), undefined));
+  });
+
+  test("a pod that archives is not restarted while its store is refused, and is without a store", () => {
+    const archive = { variable: { name: "STORE", value: '{"folder":"f"}' }, mounts: [], user: 65_532 };
+    const archiving = cluster({ archive: { store: "vault" } });
+    const pod = instancePod(archiving, a, { managerImage: "manager:1", archive });
+    expect(pod.spec?.containers.map(({ name }) => name)).toEqual(["postgres", "archiver"]);
+    expect(isTemplateAsWanted(pod, archiving, archive)).toBe(true);
+    expect(isTemplateAsWanted(pod, archiving, undefined)).toBe(true);
+    expect(isTemplateAsWanted(pod, cluster(), undefined)).toBe(false);
+    const resources = { limits: { memory: "1Gi" } };
+    expect(isTemplateAsWanted(pod, cluster({ archive: { store: "vault" }, resources }), undefined)).toBe(false);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { rest, wait } from "setpoint";
 import { compareQuantities, parseQuantity } from "setpoint/kinds";
-import { templateText } from "../kind/instance-pod.ts";
+import { isTemplateAsWanted } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
 import { numberOf } from "../kind/names.ts";
 import { requestedPrimary } from "../kind/postgres-cluster.ts";
@@ -305,8 +305,8 @@ function planRestart(seen: Seen): PostgresStep | undefined {
       );
 }
 
-function needsRestart({ cluster }: Seen, { pod, report }: SeenInstance): boolean {
-  return pod?.metadata.annotations?.[labels.template] !== templateText(cluster) || report?.needsRestart === true;
+function needsRestart({ cluster, archive }: Seen, { pod, report }: SeenInstance): boolean {
+  return (pod !== undefined && !isTemplateAsWanted(pod, cluster, archive)) || report?.needsRestart === true;
 }
 
 function planSurplus(seen: Seen): PostgresStep | undefined {

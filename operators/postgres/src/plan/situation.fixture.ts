@@ -75,7 +75,7 @@ function podOf(
   state: PodState,
   { ready = state === "running", label = "replica", template }: InstanceSketch,
 ): Pod {
-  const pod = instancePod(cluster(), name, "manager:1");
+  const pod = instancePod(cluster(), name, { managerImage: "manager:1", archive: undefined });
   const annotations = template === undefined ? pod.metadata.annotations : { [labels.template]: template };
   const containerState =
     state === "ended" ? { terminated: { exitCode: 137 } } : state === "starting" ? { waiting: {} } : { running: {} };

@@ -1,5 +1,5 @@
 /** One snapshot of a PostgreSQL cluster: its spec, what Kubernetes shows, and what its instances report. */
-import type { CertificateReport, RestoreMark } from "@setpoint/data-service";
+import type { CertificateReport, RestoreMark, ServerArchive } from "@setpoint/data-service";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { InstanceReport } from "../instance/instance-protocol.ts";
 import type { ParameterRefusal } from "../kind/parameters.ts";
@@ -28,6 +28,9 @@ export interface Seen {
   /** A Service of a name that this cluster needs, and that is not its own. */
   readonly serviceTaken?: string | undefined;
   readonly hasLogin: boolean;
+  /** How instances reach the store of the archive; absent without one, or while it is refused. */
+  readonly archive?: ServerArchive | undefined;
+  readonly storeRefusal?: string | undefined;
   /** What a Restore asks for. */
   readonly restore?: RestoreMark | undefined;
   /** Volumes of other data than those that the cluster runs on, by the restore that they are of. */
@@ -39,10 +42,10 @@ export interface Seen {
 
 export type PodState = "missing" | "starting" | "running" | "ended" | "leaving";
 
-/** What the kubelet says of the pod's container; a node that is cut off goes on saying the last. */
+/** What the kubelet says of the pod's server; a node that is cut off goes on saying the last. */
 export function podState(pod: Pod | undefined): PodState {
   if (pod === undefined) return "missing";
-  const state = pod.status?.containerStatuses?.[0]?.state;
+  const state = pod.status?.containerStatuses?.find(({ name }) => name === "postgres")?.state;
   if (state?.terminated !== undefined) return "ended";
   if (pod.metadata.deletionTimestamp !== undefined) return "leaving";
   return state?.running === undefined ? "starting" : "running";

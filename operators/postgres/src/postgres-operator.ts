@@ -1,13 +1,13 @@
 /** The operator for PostgresCluster, assembled of its parts. */
 import {
-  BackupStore,
   BoundedMap,
   type CertificateIssuer,
   CertificateKeeper,
   defineDataService,
+  watchStores,
   x509Issuer,
 } from "@setpoint/data-service";
-import { controller, keyOf, type KindRef, type Operator, watching } from "setpoint";
+import { controller, type KindRef, type Operator, watching } from "setpoint";
 import type { WriteVerb } from "setpoint/install";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import { PodFailures } from "setpoint/pods";
@@ -50,12 +50,7 @@ export function postgresOperator(
     owns: [...ownedKinds],
     watches: [
       watching(Secret, clusterOfLogin, loginSecrets),
-      watching(BackupStore, ({ metadata }, cache) =>
-        cache
-          .list(PostgresCluster, { namespace: metadata.namespace })
-          .filter(({ spec }) => spec.archive?.store === metadata.name)
-          .map(keyOf),
-      ),
+      watchStores(PostgresCluster, ({ spec }) => spec.archive?.store),
     ],
     observe: (cluster, context) => observe(cluster, context, senses),
     plan,

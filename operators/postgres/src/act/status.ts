@@ -189,9 +189,7 @@ export function postgresConditions(seen: Seen, step: PostgresStep): readonly Con
 
 function archived(seen: Seen): readonly ConditionInit[] {
   if (seen.cluster.spec.archive === undefined) return [];
-  return seen.storeRefusal === undefined
-    ? [archivedCondition(archiveOf(seen))]
-    : [{ type: "Archived", status: "False", reason: "StoreRefused", message: seen.storeRefusal }];
+  return [archivedCondition(archiveOf(seen), seen.storeRefusal)];
 }
 
 function accepted({ refusals, instances }: Seen): ConditionInit {

@@ -1,13 +1,11 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing but the process's own memory. */
 import {
-  BackupStore,
   BoundedMap,
   type CertificateKeeper,
   isBudgetAsWanted,
   judgeServices,
+  observeArchive,
   restoreMarkOf,
-  serverArchive,
-  storeProblem,
 } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import type { PodFailures } from "setpoint/pods";
@@ -77,7 +75,7 @@ export async function observe(
     certificates,
     instances,
     ...observeObjects(cluster, context),
-    ...(await observeStore(cluster, context)),
+    ...(await observeArchive(cluster, cluster.spec.archive?.store, context)),
     restore: restoreMarkOf(cluster),
     otherClaims,
     hasLogin: context.get(Secret, appSecretName(name), namespace) !== undefined,
@@ -127,18 +125,6 @@ async function askAll(
 function positionOfPrimary({ status }: PostgresCluster, instances: readonly SeenInstance[]): string | undefined {
   const primary = instances.find(({ name }) => name === status?.primary);
   return primary !== undefined && acceptsWrites(primary) ? primary.report?.position : undefined;
-}
-
-async function observeStore(
-  cluster: Stored<PostgresCluster>,
-  context: ReconcileContext,
-): Promise<Pick<Seen, "archive" | "storeRefusal">> {
-  const { store: name } = cluster.spec.archive ?? {};
-  if (name === undefined) return {};
-  const store = context.get(BackupStore, name, cluster.metadata.namespace);
-  if (store === undefined) return { storeRefusal: `BackupStore "${name}" does not exist` };
-  const problem = await storeProblem(store, context);
-  return problem === undefined ? { archive: serverArchive(cluster, store) } : { storeRefusal: problem.message };
 }
 
 function observeObjects(

@@ -1,6 +1,6 @@
 /**
- * Reads the records of one segment of PostgreSQL's write-ahead log, as far as restores need them: the times of
- * commits, transactions, and named restore points. The layout is that of xlogrecord.h and xlog_internal.h of
+ * Reads the records of one segment of PostgreSQL's log, as far as restores need them: the times of commits,
+ * transactions, and named restore points. The layout is that of xlogrecord.h and xlog_internal.h of
  * PostgreSQL 15 to 17 on machines with the low byte first.
  */
 import { InvalidSnapshotError } from "@setpoint/data-service/agent";

@@ -1,4 +1,4 @@
-/** The moments of the past that a restore can end at, and how PostgreSQL is told. */
+/** The moments of the past that a restore can end at, and what PostgreSQL reads of them. */
 import type { EngineTarget, Replay, RestoreTarget, TargetKind } from "@setpoint/data-service";
 import { positionOf } from "../instance/instance-protocol.ts";
 import { paths } from "../manager/paths.ts";

@@ -9,6 +9,12 @@ export const leaseMs = 4_000;
 /** Clocks of two machines drift, and a server needs time to stop. */
 export const leaseMarginMs = 1_000;
 
+/**
+ * How long a deposed primary may take to stop. It accepts no commits from the first moment, and its replicas
+ * receive the rest of the log meanwhile.
+ */
+export const cleanStopMs = 30_000;
+
 export interface Peer {
   readonly name: string;
   readonly host: string;

@@ -13,10 +13,10 @@ export class BaseBackups {
   readonly #programs: Programs;
   #running: ChildProcess | undefined;
 
-  readonly #now: () => number;
+  readonly #now: () => Promise<number>;
 
-  /** `now` is the time of the node in milliseconds since the epoch, by which the server stamps commits too. */
-  constructor(programs: Programs, now: () => number) {
+  /** `now` is the time by which the server stamps commits, in milliseconds since the epoch. */
+  constructor(programs: Programs, now: () => Promise<number>) {
     this.#programs = programs;
     this.#now = now;
   }
@@ -48,7 +48,7 @@ export class BaseBackups {
       child.stdout.pipe(response, { end: false });
       const [code] = (await closed) as [number | null];
       if (code === 0) {
-        response.addTrailers({ [endedAtTrailer]: String(this.#now()) });
+        response.addTrailers({ [endedAtTrailer]: String(await this.#now()) });
         response.end();
       } else response.destroy(new Error(`pg_basebackup ended with ${code}: ${lastLine(complaint)}`));
     } finally {

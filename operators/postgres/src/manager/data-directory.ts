@@ -52,9 +52,8 @@ export class DataDirectory {
   }
 
   /**
-   * Has a new primary archive again what the volume still has of the log: a replica takes for archived what it
-   * receives, and the former primary may have ended before that was true. The archive takes the same segment
-   * twice.
+   * Has a new primary archive again what the volume still has of the log. A replica takes for archived what
+   * it receives, and the former primary may have ended before that was true. A segment may be stored twice.
    */
   archiveAgain(): void {
     const folder = join(paths.data, "pg_wal", "archive_status");

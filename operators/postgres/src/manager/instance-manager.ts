@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { hashOf } from "../instance/document-hash.ts";
 import {
   canonicalText,
-  leaseMs,
+  cleanStopMs,
   type DesiredInstance,
   type InstanceReport,
   type LeaseAnswer,
@@ -158,7 +158,7 @@ export class InstanceManager {
     const nowMs = clock.monotonic();
     this.#fencedMs ??= nowMs;
     // Replicas that do not take the rest of the log hold up a fast stop.
-    const isLate = nowMs - this.#fencedMs >= leaseMs;
+    const isLate = nowMs - this.#fencedMs >= cleanStopMs;
     server.requestStop(isDeposed && !isLate ? "fast" : "immediate");
   }
 
@@ -362,7 +362,7 @@ function readDesired(): DesiredInstance | undefined {
   try {
     return parseDesired(JSON.parse(readFileSync(paths.desired, "utf8")));
   } catch (error) {
-    console.error(`Cannot use ${paths.desired}: ${String(error)}. The operator sends it again.`);
+    process.stderr.write(`Cannot use ${paths.desired}: ${String(error)}. The operator sends it again.\n`);
     return undefined;
   }
 }

@@ -5,8 +5,6 @@
 import { setTimeout as timeout } from "node:timers/promises";
 
 export interface ManagerClock {
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** Milliseconds that never jump; their origin means nothing. */
   readonly monotonic: () => number;
   /** Resolves after `ms`, or at once when `signal` aborts. */
@@ -16,7 +14,6 @@ export interface ManagerClock {
 const nanosecondsPerMs = 1_000_000n;
 
 export const managerClock: ManagerClock = {
-  now: () => Date.now(),
   monotonic: () => Number(process.hrtime.bigint() / nanosecondsPerMs),
   sleep: (ms, signal) => timeout(ms, undefined, { signal }).catch(() => undefined),
 };

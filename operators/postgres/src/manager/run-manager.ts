@@ -30,6 +30,7 @@ export async function runManager(name: string): Promise<number> {
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => stopping.abort());
   const programs = Programs.find();
   const server = new PostgresServer(programs, () => manager.serverEnded());
+  const sql = new Sql(programs, managerClock);
   const archive = new ArchiveFolder(archivePath);
   archive.serverEnds(false);
   const manager = new InstanceManager({
@@ -37,12 +38,12 @@ export async function runManager(name: string): Promise<number> {
     clock: managerClock,
     data: new DataDirectory(programs),
     server,
-    sql: new Sql(programs, managerClock),
+    sql,
     lease: new PrimaryLease(),
     archive,
     wakeup: new Wakeup(managerClock),
   });
-  await using servers = await serveManager(manager, new BaseBackups(programs, managerClock.now));
+  await using servers = await serveManager(manager, new BaseBackups(programs, () => sql.now()));
   const { signal } = stopping;
   await Promise.all([
     stepOn(manager, signal),

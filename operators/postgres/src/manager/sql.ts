@@ -39,7 +39,7 @@ const factsQuery = `select pg_is_in_recovery(),
   split_part(current_setting('server_version'), ' ', 1),
   (select system_identifier from pg_control_system())`;
 
-/** The server reads its files anew for it, and logs what it finds; so it is asked after changes only. */
+/** The server reads its files again for it, and logs what it finds; so it is asked after changes only. */
 const settingErrorsQuery = `select 'spec.parameters[' || name || ']: ' || error from pg_file_settings
     where error is not null and name not in (select name from pg_settings where pending_restart)
   union all select 'spec.accessRules[' || line_number - ${firstAccessRuleLine} || ']: ' || error
@@ -80,6 +80,11 @@ export class Sql {
   async settingErrors(): Promise<readonly string[]> {
     const output = await this.run(settingErrorsQuery, "postgres", AbortSignal.timeout(deadlineMs));
     return output === "" ? [] : output.split("\n");
+  }
+
+  /** The time by which the server stamps commits, in milliseconds since the epoch. */
+  async now(): Promise<number> {
+    return Number(await this.run("select ceil(extract(epoch from clock_timestamp()) * 1000)::bigint"));
   }
 
   /** The rows as lines, columns with tabs between. Rejects with what PostgreSQL complains about. */

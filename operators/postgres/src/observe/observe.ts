@@ -37,7 +37,7 @@ export async function observe(
   context: ReconcileContext,
   senses: ObservationPorts,
 ): Promise<Seen> {
-  const { name = "", namespace, uid = "" } = cluster.metadata;
+  const { name, namespace, uid } = cluster.metadata;
   const { report: certificates, own } = await senses.keeper.observe(certificatesOf(cluster), "operator", context);
   const pods = new Map(context.children.list(Pod).map((pod) => [pod.metadata.name, pod] as const));
   const { claims, otherClaims } = observeClaims(cluster, context);

@@ -277,6 +277,19 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
   ],
   [
     "handover",
+    "the former primary still hands over the rest of its log",
+    seen(
+      [
+        replica(a, { report: { term: 4, server: "stopping", isPrimary: true }, label: "replica" }),
+        replica(b, { report: waiting }),
+        replica(c, { report: waiting }),
+      ],
+      { ...between(), memory: { since: { [denialOf(4)]: nowMs - 20_000 } } },
+    ),
+    "wait",
+  ],
+  [
+    "handover",
     "the replica that received the most takes over",
     seen(
       [

@@ -1,5 +1,5 @@
 /** The document for the instances, and the labels of their pods; pure. */
-import { type DesiredInstance, leaseMarginMs, leaseMs } from "../instance/instance-protocol.ts";
+import { cleanStopMs, type DesiredInstance, leaseMarginMs, leaseMs } from "../instance/instance-protocol.ts";
 import { desiredInstance } from "../kind/desired.ts";
 import { labels } from "../kind/labels.ts";
 import { type InstanceRole } from "../kind/names.ts";
@@ -21,7 +21,10 @@ export function isFormerStopped(seen: Seen): boolean {
   if (report !== undefined && report.term >= term && report.server === "stopped") return true;
   // The kubelet saw its process end, and a new one gets no lease: a majority has answered that it gives none.
   if (podState(former?.pod) === "ended" && isDenied(seen.cluster, seen.instances, "answered")) return true;
-  return (lastingMs(seen.memory, denialOf(term), seen.monotonicMs) ?? 0) >= leaseOverMs;
+  const deniedMs = lastingMs(seen.memory, denialOf(term), seen.monotonicMs) ?? 0;
+  // It hands the rest of its log over; to promote now would lose that.
+  const isHandingOver = report?.server === "stopping" && report.term >= term;
+  return deniedMs >= (isHandingOver ? cleanStopMs : leaseOverMs);
 }
 
 export function wantedDocument(seen: Seen): DesiredInstance {

@@ -54,7 +54,7 @@ export function instancePod(
   return Pod({
     name: instance,
     namespace,
-    labels: { [labels.cluster]: name, [labels.instance]: instance, [labels.role]: "replica" },
+    labels: { [labels.cluster]: name, [labels.instance]: instance, [labels.role]: "none" },
     annotations: { [labels.template]: templateText(cluster, archive) },
     spec: {
       hostname: instance,

@@ -2,7 +2,7 @@
 export const labels = {
   cluster: "postgres.setpoint.dev/cluster",
   instance: "postgres.setpoint.dev/instance",
-  /** `primary` or `replica`; what the Services select. */
+  /** `primary`, `replica` or `none`; what the Services select. */
   role: "postgres.setpoint.dev/role",
   /** On the Secret with the login of the application. */
   login: "postgres.setpoint.dev/login",

@@ -11,7 +11,8 @@ export const probePort = 8080;
 export const programPath = "/setpoint";
 export const archivePath = "/run/archive";
 
-export type InstanceRole = "primary" | "replica";
+/** `none`: it serves no clients at the moment, as it starts, stops or goes back to an earlier position. */
+export type InstanceRole = "primary" | "replica" | "none";
 
 /** The instances that a cluster of this size has, in the order of their numbers. */
 export function wantedInstances({ metadata: { name = "" }, spec }: PostgresCluster): readonly string[] {

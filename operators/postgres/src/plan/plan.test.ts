@@ -229,6 +229,12 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
   ],
   [
     "roles in labels",
+    "a replica that starts serves nobody",
+    seen([primary(a), replica(b), replica(c, { report: { server: "starting", isPrimary: undefined } })]),
+    `relabel ${c}`,
+  ],
+  [
+    "roles in labels",
     "between two primaries none has the label",
     seen([primary(a, { report: stopped }), replica(b, { report: waiting })], between()),
     `relabel ${a}`,
@@ -280,7 +286,7 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "the former primary still hands over the rest of its log",
     seen(
       [
-        replica(a, { report: { term: 4, server: "stopping", isPrimary: true }, label: "replica" }),
+        replica(a, { report: { term: 4, server: "stopping", isPrimary: true }, label: "none" }),
         replica(b, { report: waiting }),
         replica(c, { report: waiting }),
       ],
@@ -400,7 +406,7 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "a switchover goes to the candidate, which has everything",
     seen(
       [
-        replica(a, { report: stopped, label: "replica" }),
+        replica(a, { report: stopped, label: "none" }),
         replica(b, { report: waiting }),
         replica(c, { report: waiting }),
       ],
@@ -411,7 +417,7 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
   [
     "handover",
     "nobody can take over, and the former primary has the data",
-    seen([primary(a, { report: stopped, label: "replica" }), replica(b, { report: "silent" })], between()),
+    seen([primary(a, { report: stopped, label: "none" }), replica(b, { report: "silent" })], between()),
     `appoint ${a}`,
   ],
   [

@@ -141,6 +141,8 @@ function isWanted({ cluster }: Seen, name: string): boolean {
   return numberOf(name) <= cluster.spec.instances || name === cluster.status?.primary;
 }
 
+const roleTexts = { primary: "the primary", replica: "a replica", none: "not serving" } as const;
+
 function planLabels(seen: Seen): PostgresStep | undefined {
   const wrong = seen.instances.filter(
     (each) =>
@@ -149,9 +151,7 @@ function planLabels(seen: Seen): PostgresStep | undefined {
       each.pod.metadata.labels?.[labels.role] !== wantedRole(seen, each),
   );
   if (wrong.length === 0) return undefined;
-  const text = wrong.map(
-    (each) => `${each.name} is ${wantedRole(seen, each) === "primary" ? "the primary" : "a replica"}`,
-  );
+  const text = wrong.map((each) => `${each.name} is ${roleTexts[wantedRole(seen, each)]}`);
   return act("relabel", { instances: wrong.map(({ name }) => name) }, text.join(", "));
 }
 

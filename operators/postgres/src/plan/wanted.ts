@@ -5,7 +5,15 @@ import { labels } from "../kind/labels.ts";
 import { type InstanceRole } from "../kind/names.ts";
 import { denialOf, isDenied } from "../seen/matters.ts";
 import { lastingMs } from "../seen/memory.ts";
-import { acceptsWrites, instanceNamed, isStreaming, podState, type Seen, type SeenInstance } from "../seen/seen.ts";
+import {
+  acceptsWrites,
+  instanceNamed,
+  isStandby,
+  isStreaming,
+  podState,
+  type Seen,
+  type SeenInstance,
+} from "../seen/seen.ts";
 import { callMsMax } from "./postgres-step.ts";
 
 /** After so long without consent a primary has stopped by its own clock. */
@@ -36,11 +44,17 @@ export function wantedDocument(seen: Seen): DesiredInstance {
 }
 
 /**
- * Between two primaries there is none, and clients wait at the Service. One answer that is missing takes the
- * primary out of no Service.
+ * Between two primaries there is none, and clients wait at the Service. One answer that is missing takes an
+ * instance out of no Service; its readiness does when it goes on.
  */
 export function wantedRole(seen: Seen, instance: SeenInstance): InstanceRole {
-  if (instance.name !== seen.cluster.status?.primary) return "replica";
-  const wasPrimary = instance.pod?.metadata.labels?.[labels.role] === "primary";
-  return acceptsWrites(instance) || (instance.report === undefined && wasPrimary) ? "primary" : "replica";
+  const isPrimary = instance.name === seen.cluster.status?.primary;
+  const label = instance.pod?.metadata.labels?.[labels.role];
+  if (isStandby(instance)) return "replica";
+  if (instance.report === undefined) return label === "primary" && !isPrimary ? "none" : roleOf(label);
+  return isPrimary && acceptsWrites(instance) ? "primary" : "none";
+}
+
+function roleOf(label: string | undefined): InstanceRole {
+  return label === "primary" || label === "replica" ? label : "none";
 }

@@ -61,3 +61,11 @@ test("trees of clients are put into normal form, and what is none is refused", (
   expect(FieldSet.fromJson({ "f:a": 1 })).toBeUndefined();
   expect(FieldSet.fromJson([])).toBeUndefined();
 });
+
+test("a set is written in the order of the API server, whatever was added last", () => {
+  const tree = { "f:b": {}, 'k:{"a":1}': {}, "f:a": { "f:y": {}, ".": {}, "f:x": {} } };
+  const written = JSON.stringify(FieldSet.ofTree(tree).toJson());
+  expect(written).toBe('{"f:a":{".":{},"f:x":{},"f:y":{}},"f:b":{},"k:{\\"a\\":1}":{}}');
+  const sorted = FieldSet.of(["f:a"], ["f:b"]).toJson();
+  expect(FieldSet.ofTree(sorted).toJson()).toBe(sorted);
+});

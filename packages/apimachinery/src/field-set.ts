@@ -149,6 +149,20 @@ function walk(tree: FieldsTree, path: FieldPathElement[], visit: (path: readonly
   }
 }
 
+/** The tree itself when nothing has to move; clients compare the text of two entries. */
+function inOrder(tree: FieldsTree): FieldsTree {
+  const elements = Object.keys(tree);
+  const sorted = elements.toSorted(compareWritten);
+  const children = sorted.map((element) => inOrder(tree[element] ?? fieldsLeaf));
+  const isSame = sorted.every((element, i) => element === elements[i] && children[i] === tree[element]);
+  return isSame ? tree : Object.fromEntries(sorted.map((element, i) => [element, children[i] ?? fieldsLeaf]));
+}
+
+function compareWritten(a: FieldPathElement, b: FieldPathElement): number {
+  if (a === "." || b === ".") return Number(b === ".") - Number(a === ".");
+  return compareFieldElements(a, b);
+}
+
 /**
  * An immutable set of field paths.
  *
@@ -191,9 +205,9 @@ export class FieldSet {
     return isEmptyNode(this.#tree);
   }
 
-  /** The set as FieldsV1. */
+  /** The set as FieldsV1, in the order in which the API server writes it. */
   toJson(): FieldsTree {
-    return this.#tree;
+    return inOrder(this.#tree);
   }
 
   has(path: readonly FieldPathElement[]): boolean {

@@ -76,8 +76,9 @@ async function send(
     allowPartialTrustChain: true,
   };
   const socket = await options.connectToPod?.(address, port);
+  // An agent of any kind would make a connection of its own, past the network of pods.
   const connection: object =
-    socket === undefined ? {} : { createConnection: (): Duplex => connectTls({ ...trust, socket }) };
+    socket === undefined ? { agent: false } : { createConnection: (): Duplex => connectTls({ ...trust, socket }) };
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { "content-length": String(body.length) };
     const sent = requestHttps({
@@ -86,7 +87,6 @@ async function send(
       port,
       path,
       signal,
-      agent: false,
       headers: { ...headers, ...length, host: servername } as Record<string, string | string[]>,
       ...trust,
       ...connection,

@@ -193,12 +193,6 @@ function transition(before: PodCondition | undefined, condition: PodCondition, p
   };
 }
 
-/** What a status says besides the generation that it is of. */
-export function withoutGenerations(status: PodStatus): PodStatus {
-  const { observedGeneration: _, conditions = [], ...rest } = status;
-  return { ...rest, conditions: conditions.map((condition) => ({ ...condition, observedGeneration: 0 })) };
-}
-
 function observed({ metadata: { generation } }: Pod): { readonly observedGeneration?: number } {
   return generation === undefined ? {} : { observedGeneration: generation };
 }

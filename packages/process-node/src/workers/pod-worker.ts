@@ -5,7 +5,7 @@ import { podIdentity } from "../cluster/pod.ts";
 import { logFile } from "../logs/container-log.ts";
 import { rotateLog } from "../logs/log-rotation.ts";
 import type { PodSandbox } from "../sandbox/container-runtime.ts";
-import { endedStatus, type PodEnding, podStatus, withoutGenerations } from "../status/pod-status.ts";
+import { endedStatus, type PodEnding, podStatus } from "../status/pod-status.ts";
 import type { PreparedVolume } from "../volumes/pod-volumes.ts";
 import { planContainers, restartsAfter } from "./container-order.ts";
 import type { ContainerWorker } from "./container-worker.ts";
@@ -20,8 +20,6 @@ import { WakeTimer } from "./wake-timer.ts";
 const prepareRetryMs = 2_000;
 const sandboxRetryMs = 100;
 const syncRetryMs = 1_000;
-/** How long a generation may wait to be reported when nothing else changes. */
-const observedMs = 1_000;
 const resizeRetryMs = 5_000;
 const evictionGraceMs = 1_000;
 
@@ -42,10 +40,6 @@ export class PodWorker {
   readonly #timer: WakeTimer;
   /** The status that was written last, as JSON. */
   #written = "";
-  /** The same without the generations. */
-  #writtenApart = "";
-  /** When the status that was written last named an older generation, and nothing else. */
-  #observedMs: number | undefined;
   /** running → stopping (the agent stops) or gone (the pod was deleted) → done */
   #life: "running" | "stopping" | "gone" | "done" = "running";
   #graceTimer: Timer | undefined;
@@ -137,7 +131,6 @@ export class PodWorker {
   /** Writes the status even if this worker has written the same before. */
   reportAgain(): void {
     this.#written = "";
-    this.#writtenApart = "";
     this.wake();
   }
 
@@ -393,21 +386,8 @@ export class PodWorker {
     const status = this.status();
     const text = encodeJson(status);
     if (text === this.#written || text === encodeJson(this.#pod.status)) return;
-    const apart = encodeJson(withoutGenerations(status));
-    if (apart === this.#writtenApart && this.#waitsForMore()) return;
     await this.#parts.reports.writeStatus(this.#pod, status);
     this.#written = text;
-    this.#writtenApart = apart;
-    this.#observedMs = undefined;
-  }
-
-  /** Each write is a conflict for a client that updates the pod at that time, so changes share one. */
-  #waitsForMore(): boolean {
-    const nowMs = this.#parts.clock.monotonic();
-    this.#observedMs ??= nowMs;
-    const restMs = this.#observedMs + observedMs - nowMs;
-    if (restMs > 0) this.#timer.after(restMs);
-    return restMs > 0;
   }
 
   #event(type: "Normal" | "Warning", reason: string, message: string): void {

@@ -24,6 +24,8 @@ export interface ExtensionKeeperOptions {
 /** As upstream's aggregator names itself to extension servers. */
 const keeper: UserInfo = { username: "system:kube-aggregator", groups: ["system:masters"] };
 const checkMs = 1_000;
+/** A new one is asked at once: clients that create it read discovery right after. */
+const lookMs = 100;
 const answerMsMax = 5_000;
 
 /** Checks all extension servers until the result is disposed. */
@@ -39,11 +41,14 @@ export function keepExtensions(options: ExtensionKeeperOptions): AsyncDisposable
 }
 
 async function run(options: ExtensionKeeperOptions, signal: AbortSignal): Promise<void> {
-  const { host, catalog } = options;
+  const { host, catalog, reader } = options;
   while (!signal.aborted) {
     try {
+      const asked = new Set(listExtensions(reader).map(({ name }) => name));
       catalog.replace(await checkAll(options, signal));
-      await sleep(host.clock, checkMs, signal);
+      const hasNew = (): boolean => listExtensions(reader).some(({ name }) => !asked.has(name));
+      for (let waitedMs = 0; waitedMs < checkMs && !hasNew(); waitedMs += lookMs)
+        await sleep(host.clock, lookMs, signal);
     } catch (error) {
       if (!signal.aborted) host.log.error("Extension servers not checked", { error });
     }

@@ -1,6 +1,6 @@
 /**
- * The images that the example needs, as archives: etcd from the closures that a process node runs, and the
- * operator as `setpoint build etcd` writes it.
+ * The images that a tour needs, as archives: those of the database from the closures that a process node
+ * runs, and the operator as `setpoint build` writes it.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,20 +9,31 @@ import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { createImageCatalog, debianCatalogue, ImageStore } from "@setpoint/process-node";
 
-const etcdImages = ["quay.io/coreos/etcd:v3.4.23", "quay.io/coreos/etcd:v3.5.16"];
+const databaseImages = {
+  etcd: ["quay.io/coreos/etcd:v3.4.23", "quay.io/coreos/etcd:v3.5.16"],
+  postgres: ["docker.io/library/postgres:15"],
+} as const;
+
+/** The operators that have a tour on a genuine cluster. */
+export type TouredOperator = keyof typeof databaseImages;
+
+export function isToured(name: string): name is TouredOperator {
+  return Object.hasOwn(databaseImages, name);
+}
 
 /** Makes the archives in `directory/images`. */
-export async function writeImageArchives(directory: string, signal: AbortSignal): Promise<void> {
+export async function writeImageArchives(name: TouredOperator, directory: string, signal: AbortSignal): Promise<void> {
   const images = join(directory, "images");
   mkdirSync(images);
   const catalog = createImageCatalog(debianCatalogue);
   const store = new ImageStore({ clock: systemClock, log: silentLogger, directory: imageCacheFolder(), catalog });
-  for (const [i, image] of etcdImages.entries()) {
+  for (const [i, image] of databaseImages[name].entries()) {
     signal.throwIfAborted();
     const { rootDirectory, config } = await store.ensure(image, { signal });
     await writeImageArchive({ ...config, reference: image, root: rootDirectory, out: join(images, `${i}.tar`) });
   }
-  const operator = findReleaseOperator("etcd");
-  if (operator === undefined) throw new Error("Cannot write the operator's image: this release has no operator etcd");
+  const operator = findReleaseOperator(name);
+  if (operator === undefined)
+    throw new Error(`Cannot write the operator's image: this release has no operator ${name}`);
   await writeOwnImage(operator, { reference: operator.image, out: join(images, "operator.tar") });
 }

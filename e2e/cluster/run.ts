@@ -1,23 +1,29 @@
 /**
- * `npm run e2e:cluster`: the etcd operator on a genuine Kubernetes, with the manifests, the example and the
- * tour of `npm start -- --exit`. Where no such cluster can be had it says why and ends well. It leaves
- * nothing behind.
+ * `npm run e2e:cluster [-- etcd|postgres]`: an operator on a genuine Kubernetes, with its manifests. For etcd
+ * these are the example and the tour of `npm start -- --exit`. Where no such cluster can be had it says why
+ * and ends well. It leaves nothing behind.
  */
 import { loadavg } from "node:os";
-import { writeImageArchives } from "./image-archives.ts";
+import { asked } from "../../tools/flags/asked.ts";
+import { isToured, writeImageArchives } from "./image-archives.ts";
 import { runRealSession } from "./real-session.ts";
 import { findReference, type Reference } from "./reference.ts";
 import { timed } from "./timed.ts";
 
 const script = new URL("session.ts", import.meta.url).pathname;
+const {
+  positionals: [operator = "etcd"],
+} = asked("tour a genuine cluster", { allowPositionals: true, options: {} });
+if (!isToured(operator)) throw new Error(`Cannot tour "${operator}": use etcd or postgres`);
+const toured = operator;
 const stopping = new AbortController();
 const { signal } = stopping;
 const load = (): string => `load ${loadavg()[0]?.toFixed(1)}`;
 
 function run(reference: Reference): Promise<boolean> {
   const prepare = (directory: string): Promise<void> =>
-    timed("the images are made", () => writeImageArchives(directory, signal));
-  return runRealSession(reference, { script, signal, prepare });
+    timed("the images are made", () => writeImageArchives(toured, directory, signal));
+  return runRealSession(reference, { script, args: [toured], signal, prepare });
 }
 
 // For good, not once: a second ^C must not keep the cluster from being taken down.
@@ -31,7 +37,7 @@ const reference = findReference();
 if (typeof reference === "string") {
   console.log(`skipped: ${reference}`);
 } else {
-  console.log(`A real Kubernetes for the etcd operator (${load()}):`);
+  console.log(`A real Kubernetes for the operator ${toured} (${load()}):`);
   const holds = await run(reference).catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : error);
     return false;

@@ -1,17 +1,19 @@
 /**
  * The first process of a namespace of its own: brings a cluster up, gives it the images and runs the tour in
- * its network. `session.ts SCRIPT BIN DIR`
+ * its network. `session.ts SCRIPT BIN DIR OPERATOR`
  */
 import type { RealCluster } from "./real-cluster.ts";
 import { runSession } from "./session-parts.ts";
 
-const tourScript = new URL("tour.ts", import.meta.url).pathname;
+const [operator = "etcd"] = process.argv.slice(5);
+const tours: Readonly<Record<string, string>> = { etcd: "tour.ts", postgres: "postgres-tour.ts" };
+const tourScript = new URL(tours[operator] ?? "tour.ts", import.meta.url).pathname;
 
 /** What a person wants to see first when the tour fails. */
 async function describe(cluster: RealCluster, signal: AbortSignal): Promise<void> {
-  await cluster.kubectl(["get", "pods,etcdclusters,persistentvolumeclaims", "-A", "-o", "wide"], signal);
+  await cluster.kubectl(["get", "pods,persistentvolumeclaims", "-A", "-o", "wide"], signal);
   await cluster.kubectl(["get", "events", "-A", "--field-selector=type!=Normal"], signal);
-  await cluster.kubectl(["logs", "-n", "setpoint-system", "deployment/etcd-operator", "--tail=40"], signal);
+  await cluster.kubectl(["logs", "-n", "setpoint-system", `deployment/${operator}-operator`, "--tail=400"], signal);
 }
 
 await runSession(process.argv.slice(2), async (cluster, directory, signal) => {

@@ -29,6 +29,14 @@ export async function createVolumes(client: Client, directory: string): Promise<
   }
 }
 
+/** Volumes that the kubelet gives to the group of any pod. */
+export async function createLocalVolumes(client: Client, directory: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const name = `local-${String(i).padStart(2, "0")}`;
+    await createVolume(client, name, localTo(makeFolder(directory, name)));
+  }
+}
+
 /** A volume that belongs to root, for which a kubelet does not care about fsGroup. Returns its folder. */
 export async function createRefusedVolume(client: Client, directory: string): Promise<string> {
   const path = makeFolder(directory, "of-root");

@@ -1,8 +1,8 @@
 /** An embedded cluster with the PostgreSQL operator, and a PostgresCluster under a writer with a ledger. */
 import { startCluster } from "@setpoint/cli";
-import { vi } from "vitest";
 import { Kubectl } from "../kubectl/kubectl.ts";
 import { processesWith } from "../processes.ts";
+import { eventually } from "./eventually.ts";
 
 const manifests = new URL("../../operators/postgres/manifests/install.yaml", import.meta.url).pathname;
 /** The first start may wait for an image. */
@@ -66,10 +66,21 @@ export class PostgresPlayground implements AsyncDisposable {
     this.#parts = parts;
   }
 
+  /** On an embedded cluster of its own. */
   static async open(): Promise<PostgresPlayground> {
     await using parts = new AsyncDisposableStack();
     const cluster = parts.use(await startCluster({ directory: undefined, port: 0, nodes: 1, say: console.log }));
-    const kubectl = parts.use(new Kubectl(cluster.kubeconfig));
+    return PostgresPlayground.#install(cluster.kubeconfig, parts.move());
+  }
+
+  /** On a cluster that there is; it is left with the operator. */
+  static async on(kubeconfig: string): Promise<PostgresPlayground> {
+    return PostgresPlayground.#install(kubeconfig, new AsyncDisposableStack());
+  }
+
+  static async #install(kubeconfig: string, owned: AsyncDisposableStack): Promise<PostgresPlayground> {
+    await using parts = owned;
+    const kubectl = parts.use(new Kubectl(kubeconfig));
     await kubectl.ok(`apply --server-side -f ${manifests}`);
     await kubectl.ok("wait --for=condition=Available deployment/postgres-operator -n setpoint-system --timeout=60s");
     return new PostgresPlayground(kubectl, parts.move());
@@ -87,20 +98,14 @@ export class PostgresPlayground implements AsyncDisposable {
 
   /** All instances are ready, under the new primary when `former` is given. */
   async settled(name: string, timeout = settleMsMax, former?: string): Promise<ClusterState> {
-    return vi.waitFor(
-      async () => {
-        const cluster = await this.get(name);
-        const { phase, primary, readyInstances } = cluster.status ?? {};
-        const isSettled =
-          phase === "Running" &&
-          readyInstances === cluster.spec.instances &&
-          primary !== undefined &&
-          primary !== former;
-        if (!isSettled) throw new Error(`${name} has not settled: ${JSON.stringify(cluster.status)}`);
-        return cluster;
-      },
-      { timeout, interval: 200 },
-    );
+    return eventually(async () => {
+      const cluster = await this.get(name);
+      const { phase, primary, readyInstances } = cluster.status ?? {};
+      const isSettled =
+        phase === "Running" && readyInstances === cluster.spec.instances && primary !== undefined && primary !== former;
+      if (!isSettled) throw new Error(`${name} has not settled: ${JSON.stringify(cluster.status)}`);
+      return cluster;
+    }, timeout);
   }
 
   /** Ends the process of an instance, manager and server, as a kernel without memory does. */
@@ -112,13 +117,10 @@ export class PostgresPlayground implements AsyncDisposable {
 
   /** The kubelet has started the container of an instance again. */
   async restarted(instance: string): Promise<void> {
-    const count = `get pod ${instance} -o jsonpath={.status.containerStatuses[0].restartCount}`;
-    await vi.waitFor(
-      async () => {
-        if ((await this.kubectl.ok(count)) === "0") throw new Error(`${instance} has not restarted`);
-      },
-      { timeout: settleMsMax, interval: 200 },
-    );
+    const count = `get pod ${instance} -o jsonpath={.status.containerStatuses[?(@.name=="postgres")].restartCount}`;
+    await eventually(async () => {
+      if ((await this.kubectl.ok(count)) === "0") throw new Error(`${instance} has not restarted`);
+    }, settleMsMax);
   }
 
   /** One statement as the application, by the Service of the primary or of the replicas. */
@@ -136,7 +138,7 @@ export class PostgresPlayground implements AsyncDisposable {
   /** Writes numbers until it is stopped, and logs each one that was acknowledged. */
   async startWriter(name: string, version: string): Promise<void> {
     await this.kubectl.ok("apply -f -", [], { input: JSON.stringify(writerPod(name, version)) });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       if ((await this.acknowledged(name)).length === 0) throw new Error("The writer has written nothing");
     }, settleMsMax);
   }
@@ -162,9 +164,9 @@ export class PostgresPlayground implements AsyncDisposable {
   }
 
   /** A claim in which backups are stored. */
-  async createStore(name: string): Promise<void> {
+  async createStore(name: string, size = "2Gi"): Promise<void> {
     const metadata = { name, labels: { "data.setpoint.dev/backup-store": "true" } };
-    const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "2Gi" } } };
+    const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: size } } };
     const objects = [
       { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: claim },
       { ...dataKind("BackupStore", name), spec: { claim: { claimName: name } } },
@@ -181,29 +183,23 @@ export class PostgresPlayground implements AsyncDisposable {
   /** Creates a Backup or a Restore; its status when it has ended. */
   async ended(kind: "Backup" | "Restore", name: string, spec: object): Promise<EndedStatus> {
     await this.apply({ ...dataKind(kind, name), spec });
-    return vi.waitFor(
-      async () => {
-        const { status } = JSON.parse(await this.kubectl.ok(`get ${kind} ${name} -o json`)) as { status?: EndedStatus };
-        if (status?.phase !== "Succeeded" && status?.phase !== "Failed")
-          throw new Error(`${kind} ${name} has not ended: ${JSON.stringify(status)}`);
-        return status;
-      },
-      { timeout: settleMsMax, interval: 300 },
-    );
+    return eventually(async () => {
+      const { status } = JSON.parse(await this.kubectl.ok(`get ${kind} ${name} -o json`)) as { status?: EndedStatus };
+      if (status?.phase !== "Succeeded" && status?.phase !== "Failed")
+        throw new Error(`${kind} ${name} has not ended: ${JSON.stringify(status)}`);
+      return status;
+    }, settleMsMax);
   }
 
   /** Deletes a cluster, and waits until nothing of it is left. */
   async remove(name: string): Promise<void> {
     await this.kubectl.ok(`delete postgrescluster ${name}`);
-    await vi.waitFor(
-      async () => {
-        const left = await this.kubectl.ok(
-          `get pods,pvc,secrets,services,pdb -l postgres.setpoint.dev/cluster=${name} -o name`,
-        );
-        if (left.trim() !== "") throw new Error(`Left of ${name}: ${left}`);
-      },
-      { timeout: removalMsMax, interval: 500 },
-    );
+    await eventually(async () => {
+      const left = await this.kubectl.ok(
+        `get pods,pvc,secrets,services,pdb -l postgres.setpoint.dev/cluster=${name} -o name`,
+      );
+      if (left.trim() !== "") throw new Error(`Left of ${name}: ${left}`);
+    }, removalMsMax);
   }
 
   #inWriter(name: string, script: string): Promise<string> {

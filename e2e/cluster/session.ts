@@ -12,6 +12,11 @@ const tourScript = new URL(tours[operator] ?? "tour.ts", import.meta.url).pathna
 /** What a person wants to see first when the tour fails. */
 async function describe(cluster: RealCluster, signal: AbortSignal): Promise<void> {
   await cluster.kubectl(["get", "pods,persistentvolumeclaims", "-A", "-o", "wide"], signal);
+  const kind = { etcd: "etcdclusters", postgres: "postgresclusters" }[operator] ?? "pods";
+  await cluster.kubectl(
+    ["get", kind, "-A", "-o", "jsonpath={range .items[*]}{.metadata.name}: {.status}{'\\n'}{end}"],
+    signal,
+  );
   await cluster.kubectl(["get", "events", "-A", "--field-selector=type!=Normal"], signal);
   await cluster.kubectl(["logs", "-n", "setpoint-system", `deployment/${operator}-operator`, "--tail=400"], signal);
 }

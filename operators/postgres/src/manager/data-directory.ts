@@ -47,6 +47,15 @@ export class DataDirectory {
     rmSync(paths.archived, { recursive: true, force: true });
   }
 
+  /**
+   * Takes the target of a time or a position away: all changes up to it have been replayed when none follows.
+   * A mark or a transaction that was not found stays an error.
+   */
+  replayToEnd(): void {
+    const text = existsSync(paths.recovery) ? readFileSync(paths.recovery, "utf8") : "";
+    replaceFile(paths.recovery, withoutReachedTarget(text));
+  }
+
   becomeStandby(): void {
     writeFileSync(standbyFile, "");
   }
@@ -130,6 +139,10 @@ export class DataDirectory {
     const { code, output } = await this.#programs.run(program, args, { signal });
     if (code !== 0) throw new Error(`${program} ended with ${code}: ${lastLine(output)}`);
   }
+}
+
+export function withoutReachedTarget(text: string): string {
+  return text.replaceAll(/^recovery_target_(time|lsn) = .*\n/gm, "");
 }
 
 function isText(path: string, text: string): boolean {

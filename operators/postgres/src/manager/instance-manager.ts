@@ -43,6 +43,8 @@ const strayMsMax = 10_000;
 const shortRunMs = 10_000;
 /** A server has read its files again after so long. */
 const reloadMs = 500;
+/** What PostgreSQL says when no change follows a target, which a restore has found in the archive before. */
+const endedBeforeTarget = /recovery ended before configured recovery target was reached/;
 const restartDelayMsMax = 30_000;
 
 export class InstanceManager {
@@ -218,7 +220,7 @@ export class InstanceManager {
     const facts = await sql.facts();
     if (facts === undefined) return;
     if (!facts.isPrimary) {
-      if (data.isRecovering) this.#message = `recovering, up to ${facts.replayed ?? "the start of the log"} so far`;
+      if (data.isRecovering) this.#message = "replaying the log of the archive";
       else if (!desired.mayPromote) this.#message = "waiting until the former primary has stopped";
       else await this.#promote();
       return;
@@ -332,6 +334,7 @@ export class InstanceManager {
       this.#message = `the server ended ${this.#shortRuns} times soon after its start: ${why}`;
       return;
     }
+    if (data.isRecovering && endedBeforeTarget.test(server.lastFatal ?? "")) data.replayToEnd();
     data.configure(desired.settings, follows === undefined ? { name } : { name, follows });
     this.#message = undefined;
     this.#startedMs = clock.monotonic();

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { withoutReachedTarget } from "./data-directory.ts";
 import { passwordVerifier } from "./inner-objects.ts";
 import { parseDesired, parseLeaseRequest } from "./parse-request.ts";
 import { parseFacts } from "./sql.ts";
@@ -37,6 +38,14 @@ test("parseFacts() says nothing of a position that a replica does not know yet",
 
 test("parseFacts() refuses a row with other columns", () => {
   expect(() => parseFacts("f\t0/1\n")).toThrow(/Cannot read what the server says of itself/);
+});
+
+test("a target behind the last change is taken away, and one that was not found stays", () => {
+  const time =
+    "restore_command = 'cp'\nrecovery_target_time = '2026-11-27 12:00:00+00'\nrecovery_target_action = 'promote'\n";
+  expect(withoutReachedTarget(time)).toBe("restore_command = 'cp'\nrecovery_target_action = 'promote'\n");
+  const name = "recovery_target_name = 'before'\n";
+  expect(withoutReachedTarget(name)).toBe(name);
 });
 
 const desired = {

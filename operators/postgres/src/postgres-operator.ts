@@ -14,6 +14,7 @@ import { PodFailures } from "setpoint/pods";
 import { ownedKinds, postgresActions } from "./act/actions.ts";
 import { postgresConditions, postgresStatus } from "./act/status.ts";
 import { postgresAcceptance } from "./engine/postgres-acceptance.ts";
+import { postgresEngine } from "./engine/postgres-engine.ts";
 import type { InstanceGateway } from "./instance/instance-gateway.ts";
 import { clusterOfLogin, loginSecrets } from "./kind/login-secret.ts";
 import { PostgresCluster } from "./kind/postgres-cluster.ts";
@@ -59,7 +60,7 @@ export function postgresOperator(
     conditions: postgresConditions,
   });
   return defineDataService({
-    acceptance: postgresAcceptance,
+    acceptance: postgresAcceptance(postgresEngine(gateway)),
     image,
     controllers: [clusters],
     writes,

@@ -1,14 +1,16 @@
 /** What PostgreSQL brings to its acceptance tests. */
-import type { EngineAcceptance } from "@setpoint/data-service";
+import type { EngineAcceptance, EngineControl } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { PostgresCluster } from "../kind/postgres-cluster.ts";
-import { postgresEngine } from "./postgres-engine.ts";
 
 const instances = 3;
 
-export const postgresAcceptance: EngineAcceptance<PostgresCluster> = {
-  engine: postgresEngine,
+export function postgresAcceptance(engine: EngineControl<PostgresCluster>): EngineAcceptance<PostgresCluster> {
+  return { ...acceptance, engine };
+}
+
+const acceptance: Omit<EngineAcceptance<PostgresCluster>, "engine"> = {
   instance: (name, namespace, version = "17") =>
     PostgresCluster({
       name,

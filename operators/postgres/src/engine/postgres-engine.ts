@@ -1,15 +1,21 @@
 /** The half of the engine that the operator calls. The other one is `postgres-agent.ts`. */
 import type { EngineControl, InstanceState, SnapshotSource } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
+import type { InstanceGateway } from "../instance/instance-gateway.ts";
 import { certificateSecret } from "../kind/certificates.ts";
 import { instanceHost, serverName } from "../kind/names.ts";
 import { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { dataFolder } from "./data-folder.ts";
 import { postgresLog } from "./postgres-log.ts";
 import { postgresTarget } from "./postgres-target.ts";
+import { postgresUsers } from "./postgres-users.ts";
 
-/** The engine "postgres". */
-export const postgresEngine: EngineControl<PostgresCluster> = {
+/** The engine "postgres"; `gateway` changes its users. */
+export function postgresEngine(gateway: InstanceGateway): EngineControl<PostgresCluster> {
+  return { ...engine, users: postgresUsers(gateway) };
+}
+
+const engine: EngineControl<PostgresCluster> = {
   name: "postgres",
   kind: PostgresCluster,
   state,

@@ -3,6 +3,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { paths, replicationRole } from "./paths.ts";
 import type { Sql } from "./sql.ts";
+import { identifier, literal } from "./sql-text.ts";
 
 const iterations = 4_096;
 const keyBytes = 32;
@@ -36,15 +37,6 @@ end $$;
 alter role ${identifier(owner)} login password ${literal(verifier)};`);
   const found = await sql.run(`select 1 from pg_database where datname = ${literal(name)}`);
   if (found === "") await sql.run(`create database ${identifier(name)} owner ${identifier(owner)}`);
-}
-
-/** A name such as "order" is a word of SQL too. */
-function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-function literal(value: string): string {
-  return `'${value.replaceAll("'", "''")}'`;
 }
 
 /** The Secret's password; its file changes when the Secret does. */

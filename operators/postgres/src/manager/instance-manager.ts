@@ -143,7 +143,16 @@ export class InstanceManager {
   async isReady(): Promise<boolean> {
     const facts = await this.#facts();
     if (facts === undefined || this.#parts.server.isStopping) return false;
-    return facts.isPrimary ? this.#desired?.primary === this.#parts.name && this.#holdsLease() : true;
+    return facts.isPrimary ? this.#isInOffice() : true;
+  }
+
+  /** Whether its server accepts writes, and may. */
+  async isPrimary(): Promise<boolean> {
+    return (await this.#facts())?.isPrimary === true && this.#isInOffice();
+  }
+
+  #isInOffice(): boolean {
+    return this.#desired?.primary === this.#parts.name && this.#holdsLease();
   }
 
   /** A primary without the lease stops at once, whatever else is going on; so does one on its way to it. */

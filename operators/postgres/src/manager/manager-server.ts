@@ -7,7 +7,11 @@ import { managerPort, probePort } from "../kind/names.ts";
 import type { BaseBackups } from "./base-backup.ts";
 import { keyMaterial } from "./certificate-files.ts";
 import type { InstanceManager } from "./instance-manager.ts";
-import { parseDesired, parseLeaseRequest } from "./parse-request.ts";
+import { dropUserPath, loginPath, userPath } from "../instance/user-protocol.ts";
+import { parseDesired, parseDroppedUser, parseLeaseRequest, parseLogin, parseWantedUser } from "./parse-request.ts";
+import type { Programs } from "./programs.ts";
+import type { Sql } from "./sql.ts";
+import { dropUser, ensureUser, proveLogin } from "./users.ts";
 
 /** A document has a few kilobytes. */
 const bodyBytesMax = 1 << 18;
@@ -27,12 +31,21 @@ export interface ManagerServers extends AsyncDisposable {
   readonly renewCertificates: () => void;
 }
 
-export async function serveManager(manager: InstanceManager, backups: BaseBackups): Promise<ManagerServers> {
+/** What the server calls on. */
+export interface ManagerParts {
+  readonly manager: InstanceManager;
+  readonly backups: BaseBackups;
+  readonly sql: Sql;
+  readonly programs: Programs;
+}
+
+export async function serveManager(parts: ManagerParts): Promise<ManagerServers> {
+  const { manager, backups } = parts;
   const secure = createServer(
     { ...keyMaterial("server"), requestCert: true, rejectUnauthorized: true },
     (request, response) => {
       if (isForBackup(request)) void giveBackup(request, response, backups);
-      else void answer(request, response, () => route(manager, request));
+      else void answer(request, response, () => route(parts, request));
     },
   );
   const probes = createPlainServer((request, response) => {
@@ -99,7 +112,8 @@ async function giveBackup(request: IncomingMessage, response: ServerResponse, ba
   }
 }
 
-async function route(manager: InstanceManager, request: IncomingMessage): Promise<unknown> {
+async function route(parts: ManagerParts, request: IncomingMessage): Promise<unknown> {
+  const { manager } = parts;
   const url = new URL(request.url ?? "/", "https://manager");
   const client = clientOf(request);
   const call = `${request.method} ${url.pathname}`;
@@ -111,7 +125,23 @@ async function route(manager: InstanceManager, request: IncomingMessage): Promis
     return manager.report(lease);
   }
   if (call === `PUT ${desiredPath}`) return manager.follow(parseDesired(await bodyOf(request)));
-  throw new Refusal(404, `There is nothing at ${call}`);
+  return routeUsers(call, parts, request);
+}
+
+/** Only the primary can change users. */
+async function routeUsers(
+  call: string,
+  { manager, sql, programs }: ManagerParts,
+  request: IncomingMessage,
+): Promise<unknown> {
+  const known = [`PUT ${userPath}`, `POST ${loginPath}`, `POST ${dropUserPath}`];
+  if (!known.includes(call)) throw new Refusal(404, `There is nothing at ${call}`);
+  if (!(await manager.isPrimary())) throw new Refusal(409, "This instance is not the primary");
+  const body = await bodyOf(request);
+  if (call === known[0]) await ensureUser(sql, parseWantedUser(body));
+  else if (call === known[1]) await proveLogin(programs, parseLogin(body));
+  else await dropUser(sql, parseDroppedUser(body));
+  return {};
 }
 
 /** The name in the certificate, which an authority of the cluster signed. */

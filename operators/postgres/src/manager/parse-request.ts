@@ -1,5 +1,6 @@
 /** Checks what a manager receives: a client of another release may send other fields. */
 import type { DesiredInstance, LeaseRequest } from "../instance/instance-protocol.ts";
+import type { DatabaseAccess, DroppedUser, Login, WantedUser } from "../instance/user-protocol.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -30,6 +31,35 @@ export function parseDesired(value: unknown): DesiredInstance {
       database: { name: textOf(database, "name"), owner: textOf(database, "owner") },
     },
   };
+}
+
+const accesses: readonly string[] = ["owner", "readwrite", "readonly"] satisfies readonly DatabaseAccess[];
+
+export function parseWantedUser(value: unknown): WantedUser {
+  const fields = objectOf(value, "the user");
+  return {
+    user: textOf(fields, "user"),
+    password: textOf(fields, "password"),
+    rights: listOf(fields, "rights").map((each) => {
+      const right = objectOf(each, "rights");
+      return { database: textOf(right, "database"), access: accessOf(textOf(right, "access")) };
+    }),
+  };
+}
+
+function accessOf(text: string): DatabaseAccess {
+  if (accesses.includes(text)) return text as DatabaseAccess;
+  throw new Error(`Cannot read access: expected one of ${accesses.join(", ")}, got ${JSON.stringify(text)}`);
+}
+
+export function parseLogin(value: unknown): Login {
+  const fields = objectOf(value, "the login");
+  return { user: textOf(fields, "user"), password: textOf(fields, "password"), database: textOf(fields, "database") };
+}
+
+export function parseDroppedUser(value: unknown): DroppedUser {
+  const fields = objectOf(value, "the user");
+  return { user: textOf(fields, "user"), ...(fields["heir"] === undefined ? {} : { heir: textOf(fields, "heir") }) };
 }
 
 function objectOf(value: unknown, what: string): Fields {

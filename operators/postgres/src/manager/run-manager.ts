@@ -43,7 +43,12 @@ export async function runManager(name: string): Promise<number> {
     archive,
     wakeup: new Wakeup(managerClock),
   });
-  await using servers = await serveManager(manager, new BaseBackups(programs, () => sql.now()));
+  await using servers = await serveManager({
+    manager,
+    backups: new BaseBackups(programs, () => sql.now()),
+    sql,
+    programs,
+  });
   const { signal } = stopping;
   await Promise.all([
     stepOn(manager, signal),

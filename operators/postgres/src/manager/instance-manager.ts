@@ -52,6 +52,8 @@ export class InstanceManager {
   #desired: DesiredInstance | undefined;
   #follows = "";
   #message: string | undefined;
+  /** Why the last step failed; it stays while the same is tried again. */
+  #failure: string | undefined;
   /** Since when this replica, running, receives nothing. */
   #strayingSinceMs: number | undefined;
   #needsRewind = false;
@@ -82,12 +84,12 @@ export class InstanceManager {
   }
 
   get message(): string | undefined {
-    return this.#message;
+    return this.#failure ?? this.#message;
   }
 
   /** Whether nothing is going on: then it is enough to look now and then. */
   get isSettled(): boolean {
-    return this.#desired !== undefined && this.#message === undefined && this.#parts.server.isAlive;
+    return this.#desired !== undefined && this.message === undefined && this.#parts.server.isAlive;
   }
 
   /** Takes a new document; one of an older term is refused. */
@@ -136,7 +138,7 @@ export class InstanceManager {
       settingErrors: this.#settingErrors,
       archive: this.#desired?.settings.isArchived === true ? this.#parts.archive.readReport() : undefined,
       followers: facts?.followers,
-      message: this.#message,
+      message: this.message,
     };
   }
 
@@ -181,6 +183,7 @@ export class InstanceManager {
     else await this.#beReplica(desired, signal);
     if (!this.#parts.server.isAlive && this.#parts.data.exists)
       this.#control ??= await this.#parts.data.control(signal);
+    this.#failure = undefined;
   }
 
   /** Called when the server process has ended. */
@@ -210,7 +213,9 @@ export class InstanceManager {
   }
 
   fail(error: unknown): void {
-    this.#message = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    if (message !== this.#failure) process.stderr.write(`The instance manager: ${message}\n`);
+    this.#failure = message;
   }
 
   async #bePrimary(desired: DesiredInstance, signal: AbortSignal): Promise<void> {

@@ -55,6 +55,8 @@ export function postgresOperator(
     ],
     observe: (cluster, context) => observe(cluster, context, senses),
     plan,
+    // Its questions are the lease of the primary: they must not become fewer because nothing changes.
+    limits: { idleRunsPerMinute: Number.POSITIVE_INFINITY },
     actions: postgresActions({ gateway, keeper, image }),
     status: postgresStatus,
     conditions: postgresConditions,

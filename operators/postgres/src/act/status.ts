@@ -13,7 +13,15 @@ import { acceptsWrites, isReady, isStandby, primaryOf, type Seen, type SeenInsta
 type Status = NonNullable<PostgresCluster["status"]>;
 type Succession = Pick<
   Status,
-  "primary" | "formerPrimary" | "term" | "candidate" | "handover" | "lastPosition" | "lastFailover" | "lastSwitchover"
+  | "primary"
+  | "formerPrimary"
+  | "term"
+  | "candidate"
+  | "handover"
+  | "lastPosition"
+  | "lastTimeline"
+  | "lastFailover"
+  | "lastSwitchover"
 >;
 
 export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts): Omit<Status, "conditions"> {
@@ -79,8 +87,17 @@ function dataOf(seen: Seen, step: PostgresStep): Pick<Status, "restored" | "prev
 /** Who the primary is, was and becomes: written before the step that makes it so. */
 function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): Succession {
   const { cluster, memory } = seen;
-  const { primary, formerPrimary, term, candidate, handover, lastPosition, lastFailover, lastSwitchover } =
-    cluster.status ?? {};
+  const {
+    primary,
+    formerPrimary,
+    term,
+    candidate,
+    handover,
+    lastPosition,
+    lastTimeline,
+    lastFailover,
+    lastSwitchover,
+  } = cluster.status ?? {};
   const before = present({
     primary,
     formerPrimary,
@@ -88,6 +105,7 @@ function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): Success
     candidate,
     handover,
     lastPosition,
+    lastTimeline,
     lastFailover,
     lastSwitchover,
   });
@@ -97,7 +115,10 @@ function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): Success
       formerPrimary: step.args.primary,
       term: (term ?? 0) + 1,
       handover: step.args.handover,
-      ...present({ lastPosition: memory.lastPosition ?? lastPosition }),
+      ...present({
+        lastPosition: memory.lastPosition ?? lastPosition,
+        lastTimeline: memory.lastTimeline ?? lastTimeline,
+      }),
     };
   }
   if (step.kind === "act" && step.action === "appoint") {

@@ -13,7 +13,12 @@ function header(path: string, bytes: number): Buffer {
   block.write(path, 0);
   block.write(`${bytes.toString(8).padStart(11, "0")}\0`, 124);
   block.write("0", 156);
-  block.write("ustar\0", 257);
+  block.write("0000600\0", 100);
+  block.write("ustar\0" + "00", 257);
+  // Its sum counts its own field as spaces.
+  block.fill(" ", 148, 156);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
   return block;
 }
 

@@ -12,6 +12,7 @@ test.each<[RestoreTarget, string]>([
   [{ kind: "position", value: "0/3000148" }, "recovery_target_lsn = '0/3000148'"],
   [{ kind: "transaction", value: "744" }, "recovery_target_xid = '744'"],
   [{ kind: "name", value: "before it's late" }, "recovery_target_name = 'before it''s late'"],
+  [{ kind: "name", value: "a\\b" }, "recovery_target_name = 'a\\\\b'"],
 ])("a restore to %j", (target, line) => {
   const lines = settingsFor(target).split("\n");
   expect(lines).toContain(line);

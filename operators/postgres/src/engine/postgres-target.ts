@@ -13,6 +13,10 @@ const settingOf: Readonly<Record<TargetKind, string>> = {
 /** Of the settings of a restore; the instance manager has PostgreSQL read it. */
 export const recoveryFile = "recovery.conf";
 
+const archived = `${paths.archived}/log/%f`;
+/** A file that is not there is the end of the archive; one that cannot be copied must stop the recovery. */
+export const restoreCommand = `test -e ${archived} || exit 1; cp ${archived} %p || exit 200`;
+
 export const postgresTarget: EngineTarget = {
   kinds: ["time", "position", "name", "transaction"],
   refusal,
@@ -39,12 +43,12 @@ function settingValue({ kind, value }: RestoreTarget): string {
 
 function recoveryText({ target, timeline }: Replay): string {
   const settings = {
-    restore_command: `cp "${paths.archived}/log/%f" "%p"`,
+    restore_command: restoreCommand,
     recovery_target_timeline: String(timeline),
     ...(target === undefined ? {} : { [settingOf[target.kind]]: settingValue(target) }),
     recovery_target_action: "promote",
   };
   return Object.entries(settings)
-    .map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`)
+    .map(([name, value]) => `${name} = '${value.replaceAll("\\", "\\\\").replaceAll("'", "''")}'\n`)
     .join("");
 }

@@ -146,6 +146,7 @@ const status = z.object({
     .optional()
     .describe("The instances of the last document that the primary followed: their majority confirms it."),
   lastPosition: z.string().optional().describe("The last known position of the primary."),
+  lastTimeline: z.int().optional().describe("The timeline that it was on."),
   lastFailover: z
     .object({
       from: z.string(),

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerSettings } from "../instance/instance-protocol.ts";
+import { postgresPort } from "../kind/names.ts";
 import { accessText, configurationText, connectionText, type ServerIdentity } from "./configuration-files.ts";
 import { paths } from "./paths.ts";
 import { lastLine, type Programs } from "./programs.ts";
@@ -18,6 +19,7 @@ export interface ControlFile {
 }
 
 const standbyFile = join(paths.data, "standby.signal");
+const recoveryFile = join(paths.data, "recovery.signal");
 const ownerOnly = 0o700;
 
 export class DataDirectory {
@@ -38,13 +40,24 @@ export class DataDirectory {
 
   /** Whether a server that starts on the data replays an archive first, up to the target of a restore. */
   get isRecovering(): boolean {
-    return existsSync(join(paths.data, "recovery.signal"));
+    return existsSync(recoveryFile) && !this.isStandby;
   }
 
-  /** What was needed to recover is in the way of a replica. */
+  /** Once the server has recovered, nobody needs the segments any more. */
+  forgetArchived(): void {
+    rmSync(paths.archived, { recursive: true, force: true });
+  }
+
+  /** Not before the next start: a running server would take each setting that goes for a change. */
   forgetRecovery(): void {
     rmSync(paths.recovery, { force: true });
-    rmSync(paths.archived, { recursive: true, force: true });
+    this.forgetArchived();
+  }
+
+  /** Whether the server of another instance accepts connections. */
+  async isReachable(host: string, signal: AbortSignal): Promise<boolean> {
+    const args = ["-h", host, "-p", String(postgresPort), "-t", "3"];
+    return (await this.#programs.run("pg_isready", args, { signal })).code === 0;
   }
 
   /**
@@ -58,6 +71,7 @@ export class DataDirectory {
 
   becomeStandby(): void {
     writeFileSync(standbyFile, "");
+    rmSync(recoveryFile, { force: true });
   }
 
   /**
@@ -94,6 +108,8 @@ export class DataDirectory {
     const args = ["-d", connectionText(host, name), "-D", paths.newData, "-X", "stream", "-c", "fast", "--no-password"];
     await this.#run("pg_basebackup", args, signal);
     writeFileSync(join(paths.newData, "standby.signal"), "");
+    // The primary may still replay an archive, and its copy says so.
+    rmSync(join(paths.newData, "recovery.signal"), { force: true });
     rmSync(paths.data, { recursive: true, force: true });
     renameSync(paths.newData, paths.data);
   }

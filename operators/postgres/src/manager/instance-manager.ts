@@ -12,6 +12,7 @@ import {
   type InstanceReport,
   type LeaseAnswer,
   type LeaseRequest,
+  type Peer,
   type ServerState,
 } from "../instance/instance-protocol.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
@@ -56,6 +57,8 @@ export class InstanceManager {
   #failure: string | undefined;
   /** Since when this replica, running, receives nothing. */
   #strayingSinceMs: number | undefined;
+  /** How often in a row it was stopped for that, without having received anything in between. */
+  #straysInRow = 0;
   #needsRewind = false;
   #isPromoting = false;
   /** Since when the server, without the right to it, is being stopped. */
@@ -240,7 +243,7 @@ export class InstanceManager {
       return;
     }
     this.#message = undefined;
-    data.forgetRecovery();
+    data.forgetArchived();
     if (data.configure(desired.settings, { name: this.#parts.name })) this.#reload();
     await this.#askSettings();
     await this.#ensureInnerObjects(desired);
@@ -301,7 +304,7 @@ export class InstanceManager {
     const facts = await sql.facts();
     if (facts === undefined) return;
     await this.#askSettings();
-    await this.#watchStream(facts, primary.name);
+    await this.#watchStream(facts, primary, signal);
   }
 
   /** Takes back what this instance wrote and the primary does not have, or starts from a copy. */
@@ -312,12 +315,17 @@ export class InstanceManager {
   ): Promise<void> {
     const { data, name } = this.#parts;
     this.#message = `going back to where the data of ${primary.name} part from these`;
+    data.forgetRecovery();
     // Rewinding starts a server on the data, which reads the configuration.
     data.configure(desired.settings, { name, follows: primary.host });
     try {
+      // What it lacks is gone from the primary too: there is nothing to go back to.
+      if (this.#straysInRow > 1) throw new Error("the primary does not have the log any more that they lack");
       await data.rewind(primary.host, name, signal);
     } catch (error) {
       signal.throwIfAborted();
+      // A replica that runs can be promoted; one that waits for a primary that is gone cannot.
+      if (isOutOfReach(error) && data.isStandby) return void (this.#needsRewind = false);
       if (isOutOfReach(error)) throw error;
       this.#message = `copying the data of ${primary.name}, because these cannot go back: ${String(error)}`;
       await data.clone(primary.host, name, signal);
@@ -325,19 +333,24 @@ export class InstanceManager {
     this.#needsRewind = false;
   }
 
-  async #watchStream({ isStreaming }: ServerFacts, primary: string): Promise<void> {
-    const nowMs = this.#parts.clock.monotonic();
+  async #watchStream({ isStreaming }: ServerFacts, primary: Peer, signal: AbortSignal): Promise<void> {
+    const { clock, data, server } = this.#parts;
+    const nowMs = clock.monotonic();
     if (isStreaming) {
       this.#strayingSinceMs = undefined;
+      this.#straysInRow = 0;
       this.#message = undefined;
       return;
     }
     this.#strayingSinceMs ??= nowMs;
-    this.#message = `waiting for the log of ${primary}`;
+    this.#message = `waiting for the log of ${primary.name}`;
     if (nowMs - this.#strayingSinceMs < strayMsMax) return;
     this.#strayingSinceMs = undefined;
+    // A primary that is gone is no reason to stop: this replica may have to take its place.
+    if (!(await data.isReachable(primary.host, signal))) return;
+    this.#straysInRow++;
     this.#needsRewind = true;
-    await this.#parts.server.stop("fast");
+    await server.stop("fast");
   }
 
   #start(desired: DesiredInstance, follows: string | undefined): void {
@@ -348,7 +361,8 @@ export class InstanceManager {
       this.#message = `the server ended ${this.#shortRuns} times soon after its start: ${why}`;
       return;
     }
-    if (data.isRecovering && endedBeforeTarget.test(server.lastFatal ?? "")) data.replayToEnd();
+    if (!data.isRecovering) data.forgetRecovery();
+    else if (endedBeforeTarget.test(server.lastFatal ?? "")) data.replayToEnd();
     data.configure(desired.settings, follows === undefined ? { name } : { name, follows });
     this.#message = undefined;
     this.#startedMs = clock.monotonic();

@@ -80,6 +80,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, give: 
 }
 
 function replyError(response: ServerResponse, error: unknown): void {
+  // Of an answer that has begun, the reader must not take a part for the whole.
+  if (response.headersSent) return void response.destroy();
   const status = error instanceof Refusal ? error.status : 500;
   reply(response, status, { error: error instanceof Error ? error.message : String(error) });
 }

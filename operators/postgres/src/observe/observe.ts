@@ -65,7 +65,7 @@ export async function observe(
   const nowMs = context.host.clock.monotonic();
   const memory = remember(senses.memories.get(uid) ?? noMemory, {
     matters: mattersOf(cluster, instances),
-    lastPosition: positionOfPrimary(cluster, instances),
+    ...lastOfPrimary(cluster, instances),
     nowMs,
   });
   senses.memories.set(uid, memory);
@@ -122,9 +122,13 @@ async function askAll(
   return new Map(answers.filter((each) => each !== undefined));
 }
 
-function positionOfPrimary({ status }: PostgresCluster, instances: readonly SeenInstance[]): string | undefined {
+function lastOfPrimary(
+  { status }: PostgresCluster,
+  instances: readonly SeenInstance[],
+): { readonly lastPosition: string | undefined; readonly lastTimeline: number | undefined } {
   const primary = instances.find(({ name }) => name === status?.primary);
-  return primary !== undefined && acceptsWrites(primary) ? primary.report?.position : undefined;
+  const report = primary !== undefined && acceptsWrites(primary) ? primary.report : undefined;
+  return { lastPosition: report?.position, lastTimeline: report?.timeline };
 }
 
 function observeObjects(

@@ -2,7 +2,7 @@
 import { electPrimary, type MemberRole } from "@setpoint/data-service";
 import { parseQuantity } from "setpoint/kinds";
 import { bytesBetween } from "../instance/instance-protocol.ts";
-import { isStandby, type Seen, type SeenInstance } from "../seen/seen.ts";
+import { instanceNamed, isStandby, type Seen, type SeenInstance } from "../seen/seen.ts";
 
 export type Election =
   | { readonly kind: "wait"; readonly why: string }
@@ -32,8 +32,16 @@ export function elect(seen: Seen): Election {
   return best === undefined ? { kind: "wait", why: "no replica with data answers" } : judge(seen, standbys, best);
 }
 
-function judge({ cluster }: Seen, standbys: readonly SeenInstance[], best: SeenInstance): Election {
-  const { formerPrimary, candidate, lastPosition } = cluster.status ?? {};
+function judge(seen: Seen, standbys: readonly SeenInstance[], best: SeenInstance): Election {
+  const { cluster } = seen;
+  const { formerPrimary, candidate, lastPosition, lastTimeline = 0 } = cluster.status ?? {};
+  // It would begin the same timeline once more, and two histories would have one number.
+  const former = instanceNamed(seen, formerPrimary);
+  if ((best.report?.timeline ?? 0) < lastTimeline && former?.claim !== undefined)
+    return {
+      kind: "wait",
+      why: `${best.name}, the best replica, never reached timeline ${lastTimeline} of ${former.name}; bring ${former.name} back, or delete its volume to give up what only it has`,
+    };
   const lag = lagOf(best, lastPosition);
   const lagMax = Number(parseQuantity(cluster.spec.failover?.maximumLag ?? defaultLag).nanos / nanosInOne);
   if (lag > lagMax)

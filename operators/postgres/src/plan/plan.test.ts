@@ -348,6 +348,32 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
   ],
   [
     "handover",
+    "no replica has reached the timeline of the former primary, whose volume is there",
+    seen(
+      [
+        primary(a, { pod: "ended", label: "none" }),
+        replica(b, { report: { ...waiting, timeline: 1 } }),
+        replica(c, { report: { ...waiting, timeline: 1 } }),
+      ],
+      between({ lastTimeline: 2 }),
+    ),
+    "wait",
+  ],
+  [
+    "handover",
+    "and is promoted when that volume has been given up",
+    seen(
+      [
+        primary(a, { pod: "ended", label: "none", claim: "none" }),
+        replica(b, { report: { ...waiting, timeline: 1 } }),
+        replica(c, { report: { ...waiting, timeline: 1 } }),
+      ],
+      between({ lastTimeline: 2 }),
+    ),
+    `appoint ${b}`,
+  ],
+  [
+    "handover",
     "a replica of an older timeline is behind, however long its log",
     seen(
       [

@@ -7,6 +7,8 @@ export interface Memory {
   readonly since: Readonly<Record<string, number>>;
   /** The last position of the log that the primary reported. */
   readonly lastPosition?: string | undefined;
+  /** The timeline that it was on. */
+  readonly lastTimeline?: number | undefined;
 }
 
 export const noMemory: Memory = { since: {} };
@@ -17,11 +19,21 @@ export function remember(
   {
     matters,
     lastPosition,
+    lastTimeline,
     nowMs,
-  }: { readonly matters: readonly string[]; readonly lastPosition: string | undefined; readonly nowMs: number },
+  }: {
+    readonly matters: readonly string[];
+    readonly lastPosition: string | undefined;
+    readonly lastTimeline: number | undefined;
+    readonly nowMs: number;
+  },
 ): Memory {
   const since = Object.fromEntries(matters.map((matter) => [matter, before.since[matter] ?? nowMs]));
-  return { since, lastPosition: lastPosition ?? before.lastPosition };
+  return {
+    since,
+    lastPosition: lastPosition ?? before.lastPosition,
+    lastTimeline: lastTimeline ?? before.lastTimeline,
+  };
 }
 
 /** For how long a matter has lasted; undefined when there is none. */

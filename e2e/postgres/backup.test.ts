@@ -25,10 +25,10 @@ test("a cluster is backed up, restored into a new one and in place, and refused 
     apiVersion: "postgres.setpoint.dev/v1",
     kind: "PostgresCluster",
     metadata: { name },
-    spec: { version: "15", instances: 2, storage: { size: "1Gi" } },
+    spec: { version: "15", instances: 2, storage: { size: "1Gi" }, archive: { store: "vault" } },
   };
-  await playground.create(cluster);
   await playground.createStore("vault");
+  await playground.create(cluster);
   await sql(
     name,
     "create table note (n int primary key, text text); insert into note select n, repeat(md5(n::text), 9) from generate_series(1, 500) n",
@@ -61,6 +61,21 @@ test("a cluster is backed up, restored into a new one and in place, and refused 
   await playground.settled(name);
   expect(await sql(name, rows)).toBe(first);
   console.log(`restored in place within ${inPlace.recoverySeconds} s`);
+
+  // Once more: each time on a timeline that the archive does not have, so that archiving goes on.
+  const again = await playground.ended("Restore", "again", {
+    instance: instanceOf(name),
+    source: { backup: "first" },
+    inPlace: {},
+  });
+  expect(again, JSON.stringify(again)).toMatchObject({ phase: "Succeeded" });
+  await playground.settled(name);
+  expect(await sql(name, rows)).toBe(first);
+  await sql(name, "select pg_switch_wal()");
+  await expect
+    .poll(async () => (await playground.get(name)).status?.archive, { timeout: 60_000 })
+    .toMatchObject({ lastArchived: { name: expect.stringMatching(/^00000003/) } });
+  expect((await playground.get(name)).status?.archive).not.toHaveProperty("failing");
 
   await playground.create({
     ...cluster,

@@ -27,6 +27,7 @@ export interface ClusterState {
       readonly window?: { readonly from: string; readonly to: string; readonly end: string; readonly timeline: number };
       readonly gaps?: readonly { readonly timeline: number; readonly from: string; readonly to: string }[];
       readonly failing?: { readonly message: string };
+      readonly lastArchived?: { readonly name: string };
     };
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[];
   };

@@ -67,7 +67,7 @@ test("a container is in the namespaces of its pod, with processes and mounts of 
     uts: "/proc/42/ns/uts",
     network: "/proc/42/ns/net",
   });
-  expect(linux.readonlyPaths).toContain("/proc/sys");
+  expect(linux.readonlyPaths).toEqual(expect.arrayContaining(["/proc/sys", "/sys/fs/cgroup"]));
   expect(linux.maskedPaths).toContain("/proc/kcore");
   expect(linux.seccomp?.defaultAction).toBe("SCMP_ACT_ERRNO");
 });

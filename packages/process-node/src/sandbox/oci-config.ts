@@ -73,7 +73,11 @@ const maskedPaths = [
   "/proc/timer_list",
   "/proc/timer_stats",
 ];
-const readonlyPaths = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
+const readonlyPaths = [
+  ...["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"],
+  // The folder above the control groups of version 1 is one of the memory's.
+  "/sys/fs/cgroup",
+];
 
 /** The kernel's own folders: a volume there would hide what protects the host, or be hidden by it. */
 const kernelFolders = ["/proc", "/sys"];

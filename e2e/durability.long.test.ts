@@ -21,8 +21,10 @@ import { namespace, Writer } from "./durability/writer.ts";
 const killsMin = 50;
 const connections = 4;
 const writersPerConnection = 3;
-/** How long writers write before the server is killed, at most. */
+/** How long writers write before the server is killed, at most, or as long as the writes below take. */
 const lifeMsMax = 150;
+/** How many writes are acknowledged before the server is killed: at least up to so many. */
+const writesMax = 20;
 /** A start takes about this long; some kills fall into it. */
 const startMsMax = 500;
 const host = systemHost();
@@ -80,7 +82,7 @@ class Story {
     await this.#resumeFrom(Math.max(1, revision - this.#random.int(3)));
     const writing = this.#writers.map((writer) => writer.untilBroken());
     const resuming = sleep(this.#random.int(lifeMsMax)).then(() => this.#resumeFrom(revision));
-    await Promise.race([sleep(this.#random.int(lifeMsMax)), ...writing]);
+    await Promise.race([Promise.all([sleep(this.#random.int(lifeMsMax)), this.#written()]), ...writing]);
     await this.#kill();
     await Promise.all([...writing, resuming]);
     if (this.#random.int(5) === 0) await this.#killWhileStarting();
@@ -93,6 +95,12 @@ class Story {
     expect(revision).toBeGreaterThanOrEqual(this.ledger.highest);
     this.ledger.check(present);
     return { revision };
+  }
+
+  async #written(): Promise<void> {
+    const { kills } = this;
+    const wanted = this.ledger.writes + this.#random.int(writesMax);
+    while (this.kills === kills && this.ledger.writes < wanted) await sleep(1);
   }
 
   async #resumeFrom(revision: number): Promise<void> {

@@ -9,7 +9,8 @@ export interface Ran {
 }
 
 const lookMs = 100;
-const stopMsMax = 40_000;
+/** A cluster that is killed before it has stopped leaves its pods running; a stop may take a minute. */
+const stopMsMax = 150_000;
 
 export class Shell implements AsyncDisposable {
   readonly #folder: string;

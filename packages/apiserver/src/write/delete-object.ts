@@ -31,6 +31,9 @@ export async function deleteObject(
   return { code: 200, object: answer };
 }
 
+/** Deletions of a collection share the write to disk that each of them waits for. */
+const deletionsAtOnce = 32;
+
 /** Deletes everything that the selectors choose and returns it; what is already gone is no error. */
 export async function deleteCollection(
   context: RegistryContext,
@@ -39,17 +42,24 @@ export async function deleteCollection(
 ): Promise<KubeList> {
   const options = parseDeleteOptions(body, served.request.query);
   const list = await listObjects(context, served);
+  const waiting = list.items.values();
   // A store in memory and a dry run never leave the turn of the event loop, and a collection may be large.
   const slices = new TimeSlices(context.host.clock);
-  for (const { metadata } of list.items) {
-    if (slices.isOver()) await slices.pause();
-    try {
-      const { namespace = "", name = "" } = metadata;
-      await deleteNamed(context, served, options, namespace, name);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
+  let isRefused = false;
+  const deleteWaiting = async (): Promise<void> => {
+    for (const { metadata } of waiting) {
+      if (slices.isOver()) await slices.pause();
+      if (isRefused) return;
+      try {
+        await deleteNamed(context, served, options, metadata.namespace ?? "", metadata.name ?? "");
+      } catch (error) {
+        if (isNotFound(error)) continue;
+        isRefused = true;
+        throw error;
+      }
     }
-  }
+  };
+  await Promise.all(Array.from({ length: deletionsAtOnce }, deleteWaiting));
   return list;
 }
 

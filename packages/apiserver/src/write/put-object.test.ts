@@ -116,6 +116,16 @@ test("deleting a collection returns the objects as they were before", async () =
   expect((await ask("GET", `${configMaps}/a`)).body.metadata).toHaveProperty("deletionTimestamp");
 });
 
+test("a collection is deleted whole, or the first refusal is the answer and ends it", async () => {
+  const ask = await start();
+  for (let i = 0; i < 100; i++) await ask("POST", configMaps, { metadata: { name: `n${i}` } });
+  const refused = await ask("DELETE", configMaps, { preconditions: { uid: "another" } });
+  expect(refused.code).toBe(409);
+  expect((await ask("GET", configMaps)).body.items).toHaveLength(101);
+  expect((await ask("DELETE", configMaps)).code).toBe(200);
+  expect((await ask("GET", configMaps)).body.items).toEqual([]);
+});
+
 test("a wrong option is named without an object, with all that was asked", async () => {
   const ask = await start();
   const { code, body } = await ask("PUT", `${configMaps}/a`, configMap, { dryRun: ["All", "x"], fieldManager: "a\nb" });

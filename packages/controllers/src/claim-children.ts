@@ -26,7 +26,8 @@ export async function claimChildren<T extends KubeObject>(
   const owned = context.children.list(of);
   for (const child of owned.filter((each) => !matches(each))) await release(child, claimer, context);
   const orphans = context.list(of).filter((each) => isOrphan(each) && isWanted(each) && matches(each));
-  const adopted = await Promise.all(orphans.map((orphan) => adopt(orphan, claimer, context)));
+  const mayAdopt = orphans.length > 0 && (await isStillOwner(claimer, context));
+  const adopted = await Promise.all(mayAdopt ? orphans.map((orphan) => adopt(orphan, claimer, context)) : []);
   return [...owned.filter(matches), ...adopted.flat()];
 }
 
@@ -53,6 +54,18 @@ export function watchingOrphans<T extends KubeObject, O extends KubeObject>(
 
 function isOrphan({ metadata }: Stored<KubeObject>): boolean {
   return metadata.deletionTimestamp === undefined && metadata.ownerReferences?.some((each) => each.controller) !== true;
+}
+
+/**
+ * Asks the server: an owner that is deleted without its children, as a stale cache does not tell, would take
+ * them back and so have them collected.
+ */
+async function isStillOwner({ kind, object }: Claimer, context: ReconcileContext): Promise<boolean> {
+  const read = await outcome(context.client.get(kind, keyOf(object), { signal: context.signal }));
+  if (read.kind === "unknown") throw read.error;
+  if (read.kind !== "done") return false;
+  const { uid, deletionTimestamp } = read.object.metadata;
+  return uid === object.metadata.uid && deletionTimestamp === undefined;
 }
 
 /** A patch that the server refuses, because another owner was faster, is no failure of this run. */

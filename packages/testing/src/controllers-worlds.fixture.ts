@@ -8,12 +8,18 @@ import {
   HorizontalPodAutoscaler,
   Job,
   Namespace,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
   PodDisruptionBudget,
+  ReplicationController,
   Service,
   StatefulSet,
 } from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
+import type { KindRef } from "@setpoint/client";
 import {
+  claimBinder,
   claimProtection,
   cronJobs,
   daemonSets,
@@ -27,10 +33,12 @@ import {
   namespaces,
   podDisruptionBudgets,
   replicaSets,
+  replicationControllers,
   scheduler,
   serviceAccounts,
   statefulSets,
   taintEvictions,
+  volumePhases,
 } from "@setpoint/controllers";
 import {
   allOracles,
@@ -55,6 +63,7 @@ const web = Deployment({
   },
 });
 const template = (image: string) => ({ metadata: { labels }, spec: { containers: [{ name: "web", image }] } });
+const manual = { storageClassName: "manual", accessModes: ["ReadWriteOnce" as const] };
 const front = Service({ name: "web", spec: { selector: labels, ports: [{ port: 80 }] } });
 
 export const worlds: readonly StoryInit[] = [
@@ -110,11 +119,7 @@ export const worlds: readonly StoryInit[] = [
     happens("resume the Job with one pod at once", (world) =>
       world.patch(Job, "work", { spec: { suspend: false, parallelism: 1 } }).then(nothing, unlessGone),
     ),
-    // As kubectl does: without a policy the server would leave the pods.
-    happens("delete the Job and its pods", async (world) => {
-      const background = { propagationPolicy: "Background" } as const;
-      await world.wait(world.client.delete(Job, { name: "work", namespace: "default" }, background).catch(unlessGone));
-    }),
+    happens("delete the Job and its pods", (world) => removeWithPods(world, Job, "work")),
   ),
   story(
     "a CronJob makes a Job, is suspended, and is deleted",
@@ -154,6 +159,30 @@ export const worlds: readonly StoryInit[] = [
     remove(StatefulSet, "db"),
   ),
   story(
+    "a ReplicationController is scaled and deleted",
+    ReplicationController({ name: "old", spec: { replicas: 2, selector: labels, template: template("web:1") } }),
+    patch(ReplicationController, "old", { spec: { replicas: 1 } }),
+    happens("delete the ReplicationController and its pods", (world) =>
+      removeWithPods(world, ReplicationController, "old"),
+    ),
+    // One whose label was edited by hand is the ReplicationController's no more.
+    happens("delete the pods that are left", (world) =>
+      world.wait(world.client.deleteCollection(Pod, { namespace: "default" })).then(nothing),
+    ),
+  ),
+  story(
+    "a claim takes a volume, and the volume is kept when the claim goes",
+    PersistentVolume({
+      name: "disk",
+      spec: { ...manual, capacity: { storage: "1Gi" }, hostPath: { path: "/volumes/disk" } },
+    }),
+    PersistentVolumeClaim({ name: "data", spec: { ...manual, resources: { requests: { storage: "1Gi" } } } }),
+    happens("the volume is bound", (world) => untilPhase(world, "Bound")),
+    remove(PersistentVolumeClaim, "data"),
+    happens("the volume is released", (world) => untilPhase(world, "Released")),
+    remove(PersistentVolume, { name: "disk" }),
+  ),
+  story(
     "Endpoints of a Service without a selector are mirrored",
     Service({ name: "far", spec: { ports: [{ port: 80 }] } }),
     Endpoints({ name: "far", subsets: [{ addresses: [{ ip: "10.1.2.3" }], ports: [{ port: 80 }] }] }),
@@ -188,6 +217,18 @@ export const worlds: readonly StoryInit[] = [
   ),
 ];
 
+/** As kubectl does: without a policy the server would leave the pods. */
+async function removeWithPods(world: World, kind: KindRef, name: string): Promise<void> {
+  const background = { propagationPolicy: "Background" } as const;
+  await world.wait(world.client.delete(kind, { name, namespace: "default" }, background).catch(unlessGone));
+}
+
+async function untilPhase(world: World, phase: string): Promise<void> {
+  const isThere = async () => (await world.get(PersistentVolume, { name: "disk" })).status?.phase === phase;
+  // A fault may delete the claim or the volume before.
+  await world.until(`the volume is ${phase}`, isThere, { within: 600_000 }).catch(unlessGone);
+}
+
 function nothing(): void {}
 
 function unlessGone(error: unknown): void {
@@ -210,6 +251,7 @@ function builtInControllers(): Operator {
   const all = [
     deployments,
     replicaSets,
+    replicationControllers,
     endpoints,
     leftoverEndpoints,
     endpointMirroring,
@@ -223,6 +265,8 @@ function builtInControllers(): Operator {
     jobOrphans,
     scheduler(),
     namespaces,
+    claimBinder,
+    volumePhases,
     claimProtection,
     serviceAccounts({ caPem: "simulated" }),
   ];

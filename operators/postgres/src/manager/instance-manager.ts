@@ -3,7 +3,6 @@
  * what there is, does the next thing, and looks again; what was half done when the process ended is found and
  * done again. It never accepts writes without the lease.
  */
-import { existsSync, readFileSync } from "node:fs";
 import { hashOf } from "../instance/document-hash.ts";
 import {
   canonicalText,
@@ -15,28 +14,10 @@ import {
   type Peer,
   type ServerState,
 } from "../instance/instance-protocol.ts";
-import type { ArchiveFolder } from "./archive-folder.ts";
-import { type ControlFile, type DataDirectory, replaceFile } from "./data-directory.ts";
-import { ensureInnerObjects, readPassword } from "./inner-objects.ts";
-import type { ManagerClock } from "./manager-clock.ts";
-import { parseDesired } from "./parse-request.ts";
-import { paths } from "./paths.ts";
-import type { PostgresServer } from "./postgres-server.ts";
-import { answerLease, type PrimaryLease } from "./primary-lease.ts";
-import type { ServerFacts, Sql } from "./sql.ts";
-import type { Wakeup } from "./wakeup.ts";
-
-export interface InstanceManagerParts {
-  readonly name: string;
-  readonly clock: ManagerClock;
-  readonly data: DataDirectory;
-  readonly server: PostgresServer;
-  readonly sql: Sql;
-  readonly lease: PrimaryLease;
-  readonly archive: ArchiveFolder;
-  /** Woken when there is something to do at once. */
-  readonly wakeup: Wakeup;
-}
+import type { ControlFile } from "./data-directory.ts";
+import type { InstanceManagerParts } from "./manager-parts.ts";
+import { answerLease } from "./primary-lease.ts";
+import type { ServerFacts } from "./sql.ts";
 
 /** A replica that receives nothing for so long has parted from the primary, or follows a dead connection. */
 const strayMsMax = 10_000;
@@ -74,7 +55,7 @@ export class InstanceManager {
 
   constructor(parts: InstanceManagerParts) {
     this.#parts = parts;
-    const desired = readDesired();
+    const desired = parts.document.read();
     if (desired !== undefined) this.#remember(desired);
   }
 
@@ -103,7 +84,7 @@ export class InstanceManager {
     if (desired.term === term && primary !== undefined && desired.primary !== primary)
       throw new Error(`Cannot follow "${desired.primary ?? ""}" in term ${term}: "${primary}" is its primary`);
     if (desired.term > term) this.#parts.lease.forget();
-    replaceFile(paths.desired, JSON.stringify(desired));
+    this.#parts.document.write(desired);
     this.#remember(desired);
     this.#parts.wakeup.wake();
     return this.report({ holder: desired.primary ?? "", term: desired.term });
@@ -217,7 +198,7 @@ export class InstanceManager {
 
   fail(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    if (message !== this.#failure) process.stderr.write(`The instance manager: ${message}\n`);
+    if (message !== this.#failure) this.#parts.complain(`The instance manager: ${message}`);
     this.#failure = message;
   }
 
@@ -277,9 +258,10 @@ export class InstanceManager {
   }
 
   async #ensureInnerObjects({ term, settings }: DesiredInstance): Promise<void> {
-    const wanted = `${term} ${canonicalText(settings.database)} ${readPassword()}`;
+    const { innerObjects } = this.#parts;
+    const wanted = `${term} ${canonicalText(settings.database)} ${innerObjects.readPassword()}`;
     if (wanted === this.#ensuredFor) return;
-    await ensureInnerObjects(this.#parts.sql, settings.database);
+    await innerObjects.ensure(settings.database);
     this.#ensuredFor = wanted;
   }
 
@@ -384,17 +366,6 @@ export class InstanceManager {
     if (!server.isAlive) return "stopped";
     if (server.isStopping) return "stopping";
     return facts === undefined ? "starting" : "running";
-  }
-}
-
-/** The last document; undefined when there is none, or none that can be read: the operator sends it again. */
-function readDesired(): DesiredInstance | undefined {
-  if (!existsSync(paths.desired)) return undefined;
-  try {
-    return parseDesired(JSON.parse(readFileSync(paths.desired, "utf8")));
-  } catch (error) {
-    process.stderr.write(`Cannot use ${paths.desired}: ${String(error)}. The operator sends it again.\n`);
-    return undefined;
   }
 }
 

@@ -1,20 +1,19 @@
 /** Asks the peers for the primary's lease, again and again while this instance is the primary. */
-import { exchangeJson } from "../instance/json-exchange.ts";
-import { leasePath } from "../instance/manager-paths.ts";
-import type { DesiredInstance, LeaseAnswer, Peer } from "../instance/instance-protocol.ts";
-import { managerPort } from "../kind/names.ts";
-import { keyMaterial } from "./certificate-files.ts";
+import type { DesiredInstance, LeaseAnswer, LeaseRequest, Peer } from "../instance/instance-protocol.ts";
 import type { InstanceManager } from "./instance-manager.ts";
 import type { ManagerClock } from "./manager-clock.ts";
 
 /** Three tries in one lease. */
 const askEveryMs = 1_000;
-const answerMsMax = 900;
 
 export interface LeaseKeeperOptions {
   readonly manager: InstanceManager;
   readonly clock: ManagerClock;
+  readonly askPeer: AskPeer;
 }
+
+/** Rejects when the peer gives no answer in time. */
+export type AskPeer = (peer: Peer, request: LeaseRequest, signal: AbortSignal) => Promise<LeaseAnswer>;
 
 export async function keepLease(options: LeaseKeeperOptions, signal: AbortSignal): Promise<void> {
   const { manager, clock } = options;
@@ -28,23 +27,14 @@ export async function keepLease(options: LeaseKeeperOptions, signal: AbortSignal
 /** A peer that gives no answer grants nothing. */
 async function askPeers(
   { term, peers }: DesiredInstance,
-  { manager, clock }: LeaseKeeperOptions,
+  { manager, clock, askPeer }: LeaseKeeperOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { name: holder } = manager;
-  const credentials = keyMaterial("replication");
-  const ask = async ({ name, host }: Peer): Promise<void> => {
+  const ask = async (peer: Peer): Promise<void> => {
     const askedMs = clock.monotonic();
-    const within = AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]);
-    const options = {
-      ...credentials,
-      method: "POST",
-      body: { holder, term },
-      serverName: host,
-      signal: within,
-    } as const;
-    const answer = (await exchangeJson(`https://${host}:${managerPort}${leasePath}`, options)) as LeaseAnswer;
-    if (answer.isGranted && manager.desired?.term === term) manager.grantedByPeer(name, askedMs);
+    const answer = await askPeer(peer, { holder, term }, signal);
+    if (answer.isGranted && manager.desired?.term === term) manager.grantedByPeer(peer.name, askedMs);
   };
   await Promise.allSettled(peers.filter(({ name }) => name !== holder).map(ask));
 }

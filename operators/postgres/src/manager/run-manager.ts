@@ -5,24 +5,21 @@ import { ArchiveFolder } from "./archive-folder.ts";
 import { BaseBackups } from "./base-backup.ts";
 import { copyCertificates } from "./certificate-files.ts";
 import { DataDirectory } from "./data-directory.ts";
+import { documentFile } from "./document-file.ts";
+import { ensureInnerObjects, readPassword } from "./inner-objects.ts";
 import { InstanceManager } from "./instance-manager.ts";
 import { keepLease } from "./lease-keeper.ts";
 import { managerClock } from "./manager-clock.ts";
+import { fenceOn, stepOn } from "./manager-loops.ts";
 import { type ManagerServers, serveManager } from "./manager-server.ts";
 import { paths } from "./paths.ts";
+import { askPeer } from "./peer-connection.ts";
 import { PostgresServer } from "./postgres-server.ts";
 import { PrimaryLease } from "./primary-lease.ts";
 import { Programs } from "./programs.ts";
 import { Sql } from "./sql.ts";
 import { Wakeup } from "./wakeup.ts";
 
-/** While something is going on, and at rest. */
-const stepEveryMs = { busy: 250, atRest: 1_000 };
-/** Between two tries of what fails, such as a copy of the primary's data, which costs the primary too. */
-const retryMsMax = 10_000;
-/** The primary of a new cluster needs a few seconds until it can be copied. */
-const quickTries = 16;
-const fenceEveryMs = 100;
 const certificatesEveryMs = 5_000;
 const ownerOnly = 0o700;
 
@@ -45,7 +42,10 @@ export async function runManager(name: string): Promise<number> {
     sql,
     lease: new PrimaryLease(),
     archive,
+    document: documentFile,
+    innerObjects: { readPassword, ensure: (database) => ensureInnerObjects(sql, database) },
     wakeup: new Wakeup(managerClock),
+    complain: (line) => void process.stderr.write(`${line}\n`),
   });
   await using servers = await serveManager({
     manager,
@@ -56,40 +56,12 @@ export async function runManager(name: string): Promise<number> {
   const { signal } = stopping;
   await Promise.all([
     stepOn(manager, signal),
-    fenceOn(manager, signal),
+    fenceOn(manager, managerClock, signal),
     renewOn(servers, server, signal),
-    keepLease({ manager, clock: managerClock }, signal),
+    keepLease({ manager, clock: managerClock, askPeer }, signal),
   ]);
   await manager.shutDown();
   return 0;
-}
-
-async function stepOn(manager: InstanceManager, signal: AbortSignal): Promise<void> {
-  let failures = 0;
-  while (!signal.aborted) {
-    try {
-      await manager.step(signal);
-      failures = 0;
-    } catch (error) {
-      if (!signal.aborted) manager.fail(error);
-      failures++;
-    }
-    await manager.pause(pauseMs(manager, failures), signal);
-  }
-}
-
-/** A new document ends the pause: what failed may go well with it. */
-function pauseMs({ isSettled }: InstanceManager, failures: number): number {
-  if (failures > quickTries) return Math.min(retryMsMax, stepEveryMs.busy * 2 ** (failures - quickTries));
-  return isSettled ? stepEveryMs.atRest : stepEveryMs.busy;
-}
-
-/** Beside the steps, one of which may copy data for hours. */
-async function fenceOn(manager: InstanceManager, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    manager.fence();
-    await managerClock.sleep(fenceEveryMs, signal);
-  }
 }
 
 async function renewOn(servers: ManagerServers, server: PostgresServer, signal: AbortSignal): Promise<void> {

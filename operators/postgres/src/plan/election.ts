@@ -5,7 +5,7 @@ import { bytesBetween } from "../instance/instance-protocol.ts";
 import { instanceNamed, isStandby, type Seen, type SeenInstance } from "../seen/seen.ts";
 
 export type Election =
-  | { readonly kind: "wait"; readonly why: string }
+  | { readonly kind: "wait"; readonly why: string; /** It ends by itself within seconds. */ readonly isBrief?: true }
   | { readonly kind: "elected"; readonly instance: SeenInstance; readonly lostAtMost?: string };
 
 const defaultLag = "16Mi";
@@ -20,7 +20,8 @@ export function elect(seen: Seen): Election {
   const { spec, status } = seen.cluster;
   const standbys = seen.instances.filter((each) => isStandby(each) && each.report?.systemId === status?.systemID);
   const receiving = standbys.find(({ report }) => report?.isStreaming === true);
-  if (receiving !== undefined) return { kind: "wait", why: `${receiving.name} still receives from the former primary` };
+  if (receiving !== undefined)
+    return { kind: "wait", why: `${receiving.name} still receives from the former primary`, isBrief: true };
   const isRequired = spec.synchronous?.durability !== "preferred";
   const elected = electPrimary(standbys.map(roleOf), {
     compare: (one, other) => bytesBetween(other, one),

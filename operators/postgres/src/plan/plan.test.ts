@@ -447,6 +447,37 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     `appoint ${a}`,
   ],
   [
+    "handover",
+    "the best replica lacks too much, and the former primary is back",
+    seen(
+      [primary(a, { report: stopped, label: "none" }), replica(b, { report: waiting })],
+      between({ lastPosition: "0/7000000" }),
+    ),
+    `appoint ${a}`,
+  ],
+  [
+    "handover",
+    "too few replicas answer for synchronous replication, and the former primary is back",
+    seen(
+      [
+        primary(a, { report: stopped, label: "none" }),
+        replica(b, { report: waiting }),
+        replica(c, { report: "silent" }),
+      ],
+      { cluster: cluster({ synchronous }, handover) },
+    ),
+    `appoint ${a}`,
+  ],
+  [
+    "handover",
+    "the former primary is back with other data",
+    seen(
+      [primary(a, { report: { ...stopped, systemId: "78" }, label: "none" }), replica(b, { report: waiting })],
+      between({ lastPosition: "0/7000000" }),
+    ),
+    "wait",
+  ],
+  [
     "instructions",
     "a replica follows another document",
     seen([primary(a), replica(b, { report: { follows: "old" } }), replica(c)]),

@@ -173,11 +173,16 @@ function planHandover(seen: Seen): PostgresStep | undefined {
     const reason = `${instance.name} has received up to ${instance.report?.position}, the most of all`;
     return act("appoint", { primary: instance.name, ...(lostAtMost === undefined ? {} : { lostAtMost }) }, reason);
   }
-  const former = instanceNamed(seen, formerPrimary);
   // Nobody can take over, and the former primary is there with all data.
-  if (former?.report?.server === "stopped" && former.report.data === "present" && !seen.instances.some(isStandby))
+  if (election.isBrief !== true && isBack(seen, formerPrimary))
     return act("appoint", { primary: formerPrimary }, `${election.why}, and ${formerPrimary} has the data`);
   return planInstructions(seen) ?? wait(`no instance can take over: ${election.why}`, lookAgainMs);
+}
+
+/** Its manager answers, and its data are those of the cluster. */
+function isBack(seen: Seen, formerPrimary: string): boolean {
+  const { report } = instanceNamed(seen, formerPrimary) ?? {};
+  return report?.server === "stopped" && report.data === "present" && report.systemId === seen.cluster.status?.systemID;
 }
 
 function planFailure(seen: Seen): PostgresStep | undefined {

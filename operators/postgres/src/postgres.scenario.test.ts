@@ -1,0 +1,178 @@
+/**
+ * The life of a cluster in the simulated world. Every scenario runs twice from its seed, and both runs must
+ * be the same.
+ */
+import { minutes } from "setpoint";
+import { Pod } from "setpoint/kinds";
+import { describe, expect, test } from "vitest";
+import { labels } from "./kind/labels.ts";
+import { PostgresCluster } from "./kind/postgres-cluster.ts";
+import {
+  begin,
+  expectHealthy,
+  orders,
+  primaryName,
+  quiet,
+  scenario,
+  setUp,
+  type Stage,
+  synchronous,
+} from "./testing/postgres-stage.ts";
+
+describe("a cluster", () => {
+  test(
+    "of three instances starts",
+    scenario(1, async (stage) => {
+      await begin(stage);
+      await expectHealthy(stage);
+      await quiet(stage);
+    }),
+  );
+
+  test.each([
+    { replication: "synchronous", spec: synchronous },
+    { replication: "asynchronous", spec: {} },
+  ])("with $replication replication promotes a replica when its primary dies", async ({ spec }) =>
+    scenario(2, async (stage) => {
+      const { world, postgres } = stage;
+      const writer = await begin(stage, spec);
+      await world.run(3_000);
+      const before = await primaryName(stage);
+      world.kill(before);
+      await world.settled();
+      const after = await primaryName(stage);
+      expect(after).not.toBe(before);
+      await expectHealthy(stage);
+      expect((await orders(stage)).status?.lastFailover).toMatchObject({ from: before, to: after });
+      expect(writer.longestGapMs).toBeLessThan(6_000);
+      expect(postgres.server(after).data.timeline).toBe(2);
+      expect(postgres.ledger.losses).toEqual([]);
+      expect(postgres.ledger.acknowledged.length).toBeGreaterThan(50);
+      await quiet(stage);
+    })(),
+  );
+
+  test(
+    "hands over on request and loses nothing",
+    scenario(3, async (stage) => {
+      const { world, postgres } = stage;
+      const writer = await begin(stage);
+      await world.run(3_000);
+      await world.patch(PostgresCluster, "orders", { metadata: { annotations: { [labels.switchover]: "orders-3" } } });
+      await world.until("orders-3 is the primary", () => postgres.primary()?.name === "orders-3");
+      await world.settled();
+      await expectHealthy(stage);
+      expect((await orders(stage)).status?.lastSwitchover).toMatchObject({ from: "orders-1", to: "orders-3" });
+      expect((await orders(stage)).metadata.annotations?.[labels.switchover]).toBeUndefined();
+      expect(writer.longestGapMs).toBeLessThan(3_000);
+      expect(postgres.ledger.losses).toEqual([]);
+      await quiet(stage);
+    }),
+  );
+
+  test(
+    "stops the commits of a primary that is cut off, before another one is promoted",
+    scenario(4, async (stage) => {
+      const { world, postgres } = stage;
+      await begin(stage);
+      await world.run(3_000);
+      const former = postgres.server("orders-1");
+      postgres.isolate("orders-1");
+      await world.run(6_000);
+      expect(former.acceptsCommits).toBe(false);
+      await world.until("another primary", () => postgres.primary() !== undefined);
+      expect(postgres.primary()).not.toBe(former);
+      postgres.reconnect();
+      await world.settled();
+      await expectHealthy(stage);
+      await quiet(stage);
+    }),
+  );
+
+  test(
+    "keeps a primary that only the operator does not reach",
+    scenario(5, async (stage) => {
+      const { world, postgres } = stage;
+      const writer = await begin(stage);
+      await world.run(3_000);
+      postgres.isolate("orders-1", ["operator"]);
+      await world.run(3_500);
+      postgres.reconnect();
+      await world.settled();
+      expect(postgres.primary()?.name).toBe("orders-1");
+      expect(writer.longestGapMs).toBeLessThan(1_000);
+      await expectHealthy(stage);
+    }),
+  );
+});
+
+describe("a replica that lacks too much", () => {
+  /** Replicas that receive nothing for a while, and a primary whose node has lost power. */
+  async function fallBehind(stage: Stage, spec: Parameters<typeof begin>[1]): Promise<string> {
+    const { world, postgres } = stage;
+    await begin(stage, spec);
+    for (const name of ["orders-2", "orders-3"]) postgres.slowLog(name, 30_000);
+    await world.run(10_000);
+    const node = (await world.get(Pod, "orders-1")).spec?.nodeName ?? "";
+    world.failNode(node);
+    await world.run(20_000);
+    for (const name of ["orders-2", "orders-3"]) postgres.slowLog(name, 0);
+    return node;
+  }
+
+  test(
+    "is not promoted, and the primary comes back with everything",
+    scenario(6, async (stage) => {
+      const { world, postgres } = stage;
+      const node = await fallBehind(stage, { failover: { maximumLag: "1Mi", silenceSeconds: 4 } });
+      expect(postgres.primary()).toBeUndefined();
+      expect((await orders(stage)).status?.waitingFor?.what).toMatch(
+        /no instance can take over: orders-[23], the best replica, lacks \d+ bytes of what orders-1 had; bring orders-1 back, or raise spec.failover.maximumLag/,
+      );
+      await world.recoverNode(node);
+      await world.settled({ within: minutes(5) });
+      expect(postgres.ledger.losses).toEqual([]);
+      await expectHealthy(stage);
+    }),
+  );
+
+  test(
+    "is promoted when its user accepts the loss, which the status names",
+    scenario(7, async (stage) => {
+      const { world, postgres } = stage;
+      const node = await fallBehind(stage, { failover: { maximumLag: "1Mi", silenceSeconds: 4 } });
+      await world.patch(PostgresCluster, "orders", { spec: { failover: { maximumLag: "1Gi" } } });
+      await world.until("another primary", () => postgres.primary() !== undefined);
+      const [loss] = postgres.ledger.losses;
+      expect(loss?.commits.length).toBeGreaterThan(50);
+      expect((await orders(stage)).status?.lastFailover?.lostAtMost).toMatch(/\d{7,} bytes of the log/);
+      await world.recoverNode(node);
+      await world.settled({ within: minutes(5) });
+      await expectHealthy(stage);
+    }),
+  );
+});
+
+test("an operator that is killed at any write of a failover completes it, and nothing is lost", async () => {
+  const writes = await countWrites();
+  expect(writes).toBeGreaterThan(5);
+  for (let nth = 1; nth <= writes; nth++) {
+    const stage = await setUp(100 + nth, { controllers: "observed" });
+    await using world = stage.world;
+    await begin(stage, synchronous);
+    world.crashOperatorAt(world.operatorWrites + nth, nth % 2 === 0 ? "before" : "after");
+    world.kill("orders-1");
+    await world.settled();
+    await expectHealthy(stage);
+  }
+});
+
+async function countWrites(): Promise<number> {
+  const stage = await setUp(100, { controllers: "observed" });
+  await using world = stage.world;
+  await begin(stage, synchronous);
+  const before = world.operatorWrites;
+  world.kill("orders-1");
+  await world.settled();
+  return world.operatorWrites - before;
+}

@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import { findReference } from "../cluster/reference.ts";
 
 /** The release whose suite judges; its minor version is the one that our API server names. */
 export const suiteVersion = "1.36.3";
@@ -19,21 +20,28 @@ export interface Suite {
 }
 
 const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "setpoint", "tools");
+const folder = join(cache, `conformance-${suiteVersion}`);
 /** On two cores that other work shares; the suite alone takes two and a half minutes. */
 const stepMsMax = 1_800_000;
 
 /**
- * The programs of the suite; the reason when they cannot be had. Builds them when they are not in the cache.
+ * The programs of the suite where they are built, here or beside a genuine cluster; the reason when they are
+ * not.
+ */
+export function findSuite(): Suite | string {
+  const reference = findReference();
+  const folders = [folder, ...(typeof reference === "string" ? [] : [reference.bin])];
+  const found = folders.map(suiteIn).find((each) => missingOf(each).length === 0);
+  return found ?? `the conformance suite is not built in ${folders.map((each) => `"${each}"`).join(" or ")}`;
+}
+
+/**
+ * The programs of the suite; the reason when they cannot be had. Builds them when they are nowhere.
  */
 export function ensureSuite(): Suite | string {
-  const folder = join(cache, `conformance-${suiteVersion}`);
-  const suite = {
-    suite: join(folder, "e2e.test"),
-    agnhost: join(folder, "agnhost"),
-    sampleServer: join(folder, "sample-apiserver"),
-  };
-  const missing = Object.values(suite).filter((program) => !existsSync(program));
-  if (missing.length === 0) return suite;
+  const found = findSuite();
+  if (typeof found !== "string") return found;
+  const suite = suiteIn(folder);
   if (spawnSync("go", ["version"]).status !== 0)
     return "Go, which builds the conformance suite, is not installed (Debian: golang-go)";
   console.log(`Building the conformance suite ${suiteVersion} with Go; this takes some minutes …`);
@@ -41,11 +49,20 @@ export function ensureSuite(): Suite | string {
   const work = mkdtempSync(join(cache, "conformance."));
   try {
     writeFileSync(join(work, "go.mod"), moduleFile());
-    for (const program of missing) build(work, program);
+    for (const program of missingOf(suite)) build(work, program);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
   return suite;
+}
+
+function suiteIn(where: string): Suite {
+  const suite = join(where, "e2e.test");
+  return { suite, agnhost: join(where, "agnhost"), sampleServer: join(where, "sample-apiserver") };
+}
+
+function missingOf(suite: Suite): readonly string[] {
+  return Object.values(suite).filter((program: string) => !existsSync(program));
 }
 
 /** By the name of the program. */

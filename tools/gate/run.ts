@@ -1,6 +1,7 @@
 /**
  * The gate: format, lint, types, structure, unused code, tests; with `--all` also the long end-to-end tests
- * and the attacks, laws for twice as long, and the tour on a real cluster where its parts are there. Ends
+ * and the attacks, laws for twice as long, and, where their parts are there, some of upstream's conformance
+ * suite and the tour on a real cluster. Ends
  * with a line `N passed, N failed`, counting each check as one and each test as one, and with exit code 1
  * when anything failed.
  */
@@ -9,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findReference } from "../../e2e/cluster/reference.ts";
+import { findSuite } from "../../e2e/conformance/suite-build.ts";
 import type { Complaint, Duration, RunResult } from "./reporter.ts";
 
 const takesAll = process.argv.includes("--all");
@@ -98,6 +100,17 @@ function runOnRealCluster(): void {
   else runCheck({ name: "e2e:cluster", command: ["node", "--conditions=@setpoint/source", "e2e/cluster/run.ts"] });
 }
 
+/** A part of upstream's suite, where it is built: building it takes longer than all of this. */
+function runConformance(): void {
+  const suite = findSuite();
+  if (typeof suite === "string") complaints.push(`SKIPPED conformance: ${suite}`);
+  else
+    runCheck({
+      name: "conformance",
+      command: ["node", "--conditions=@setpoint/source", "e2e/conformance/run.ts", "--fast"],
+    });
+}
+
 function durationLines(durations: readonly Duration[]): string {
   return durations.map(({ name, ms }) => `  ${(ms / 1_000).toFixed(1).padStart(6)} s  ${name}`).join("\n");
 }
@@ -115,6 +128,7 @@ if (takesAll) {
   await runTests(["attack"]);
   // Measures times, so nothing else may run.
   await runTests(["attack-load"]);
+  runConformance();
   runOnRealCluster();
 } else {
   console.log(

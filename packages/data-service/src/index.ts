@@ -118,10 +118,11 @@ export { fencingSpec, fencingStatus } from "./fencing/fencing-fields.ts";
 export { avoidingNode } from "./members/avoided-node.ts";
 export type { DeletionPolicy, DueGrowth, VolumeGrowth } from "./members/claims.ts";
 export { dueGrowth, isClaimRetained, isClaimSmall, isMisowned, retain } from "./members/claims.ts";
-export { budgetRestoration, isBudgetAsWanted, memberBudget } from "./members/disruption-budget.ts";
+export { applyMemberBudget, applyMemberServices } from "./members/apply-objects.ts";
+export { isBudgetAsWanted } from "./members/disruption-budget.ts";
 export type { MemberSet } from "./members/member-set.ts";
 export type { ServiceJudgement, ServiceRole } from "./members/services.ts";
-export { isOutsideOfLoopback, judgeServices, memberService, serviceRestoration } from "./members/services.ts";
+export { isOutsideOfLoopback, judgeServices } from "./members/services.ts";
 
 // what is remembered of members
 export type { DiskHealth, DiskSamples, WriteBucket } from "./members/disks.ts";

@@ -2,15 +2,8 @@
  * Performs the steps of the plan. Each step is idempotent and decides nothing: the next pass observes what is
  * half done and plans again.
  */
-import {
-  avoidingNode,
-  budgetRestoration,
-  isOutsideOfLoopback,
-  memberBudget,
-  memberService,
-  serviceRestoration,
-} from "@setpoint/data-service";
-import { type Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
+import { applyMemberBudget, applyMemberServices, avoidingNode, isOutsideOfLoopback } from "@setpoint/data-service";
+import type { Pod, Service } from "setpoint/kinds";
 import { type ReconcileContext, type Result, TemporaryError } from "setpoint";
 import { isForbidden, isInvalid } from "setpoint/client";
 import { isNotYet, waitsForStart } from "../gateway/etcd-gateway.ts";
@@ -173,13 +166,7 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       await context.create(isCopied ? copyingFirst(pod, copyImage, token) : pod);
     },
 
-    async applyBudget(_, { apply, get, patch }, { cluster }) {
-      const wanted = memberBudget(memberSet(cluster), minAvailable(cluster));
-      const { name = "", namespace } = wanted.metadata;
-      const present = get(PodDisruptionBudget, name, namespace);
-      if (present === undefined) await apply(wanted);
-      else await patch(present, budgetRestoration(present, wanted), { unchanged: true });
-    },
+    applyBudget: (_, context, { cluster }) => applyMemberBudget(context, memberSet(cluster), minAvailable(cluster)),
 
     async restartMember({ member, check }, context, seen) {
       const refusal = await askNow(check, seen, context);
@@ -241,21 +228,8 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
   };
 }
 
-async function applyServices(
-  { apply, get, patch }: ReconcileContext,
-  { cluster, servicesToApply }: Situation,
-): Promise<readonly Service[]> {
-  const applied: Service[] = [];
-  for (const role of serviceRoles) {
-    const wanted = memberService(memberSet(cluster), role);
-    const { name = "", namespace } = wanted.metadata;
-    if (!servicesToApply.includes(name)) continue;
-    const present = get(Service, name, namespace);
-    if (present === undefined) applied.push(await apply(wanted));
-    // The list of ports is written as a whole, so nothing may have changed since it was read.
-    else await patch(present, serviceRestoration(present, wanted), { unchanged: true });
-  }
-  return applied;
+function applyServices(context: ReconcileContext, seen: Situation): Promise<readonly Service[]> {
+  return applyMemberServices(context, memberSet(seen.cluster), { roles: serviceRoles, names: seen.servicesToApply });
 }
 
 async function startMember(

@@ -209,7 +209,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
     faults: [{ kind: "E2", at: write(made, 4), child: service(15), own: true, of: "spec" }],
     without: [
       {
-        file: actions,
+        file: "packages/data-service/src/members/apply-objects.ts",
         from: "else await patch(present, serviceRestoration(present, wanted), { unchanged: true });",
         to: "else await apply(wanted);",
       },

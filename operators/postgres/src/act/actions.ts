@@ -2,13 +2,7 @@
  * Performs the steps of the plan. Each is idempotent and decides nothing: the next pass observes what is half
  * done and plans again.
  */
-import {
-  budgetRestoration,
-  type CertificateKeeper,
-  memberBudget,
-  memberService,
-  serviceRestoration,
-} from "@setpoint/data-service";
+import { applyMemberBudget, applyMemberServices, type CertificateKeeper } from "@setpoint/data-service";
 import { isAlreadyExists, type ReconcileContext, type Result, TemporaryError } from "setpoint";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import type { InstanceGateway } from "../instance/instance-gateway.ts";
@@ -48,15 +42,10 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
       });
     },
 
-    applyServices: ({ services }, context, { cluster }) => applyServices(services, context, cluster),
+    applyServices: async ({ services }, context, { cluster }) =>
+      void (await applyMemberServices(context, memberSet(cluster), { roles: serviceRoles, names: services })),
 
-    async applyBudget(_, { apply, get, patch }, { cluster }) {
-      const wanted = memberBudget(memberSet(cluster), minAvailable(cluster));
-      const { name = "", namespace } = wanted.metadata;
-      const present = get(PodDisruptionBudget, name, namespace);
-      if (present === undefined) await apply(wanted);
-      else await patch(present, budgetRestoration(present, wanted), { unchanged: true });
-    },
+    applyBudget: (_, context, { cluster }) => applyMemberBudget(context, memberSet(cluster), minAvailable(cluster)),
 
     startInstances: ({ instances }, context, seen) => startInstances(instances, context, seen, ports.image),
 
@@ -115,22 +104,6 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
       if (claim !== undefined) await context.delete(claim);
     },
   };
-}
-
-async function applyServices(
-  names: readonly string[],
-  { apply, get, patch }: ReconcileContext,
-  cluster: Seen["cluster"],
-): Promise<void> {
-  for (const role of serviceRoles) {
-    const wanted = memberService(memberSet(cluster), role);
-    const { name = "", namespace } = wanted.metadata;
-    if (!names.includes(name)) continue;
-    const present = get(Service, name, namespace);
-    if (present === undefined) await apply(wanted);
-    // The list of ports is written as a whole, so nothing may have changed since it was read.
-    else await patch(present, serviceRestoration(present, wanted), { unchanged: true });
-  }
 }
 
 async function startInstances(

@@ -1,28 +1,18 @@
 /** What the status says of a snapshot and the step that was decided; pure. */
-import { archivedCondition, archiveReportSchema } from "@setpoint/data-service";
-import type { ConditionInit, StepFacts } from "setpoint";
+import { archiveReportSchema } from "@setpoint/data-service";
+import type { StepFacts } from "setpoint";
 import { labels } from "../kind/labels.ts";
 import { wantedInstances } from "../kind/names.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { hashOf } from "../instance/document-hash.ts";
-import { refusalText, settingErrorsOf } from "../plan/plan.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";
 import { wantedDocument } from "../plan/wanted.ts";
 import { acceptsWrites, isReady, isStandby, primaryOf, type Seen, type SeenInstance } from "../seen/seen.ts";
+import { present } from "./present.ts";
+import { succession } from "./succession.ts";
 
 type Status = NonNullable<PostgresCluster["status"]>;
-type Succession = Pick<
-  Status,
-  | "primary"
-  | "formerPrimary"
-  | "term"
-  | "candidate"
-  | "handover"
-  | "lastPosition"
-  | "lastTimeline"
-  | "lastFailover"
-  | "lastSwitchover"
->;
+type Member = Status["members"][number];
 
 export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts): Omit<Status, "conditions"> {
   const { cluster, instances } = seen;
@@ -36,7 +26,7 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     ...dataOf(seen, step),
     ...succession(seen, step, facts),
     ...present({ voters: votersOf(seen), archive: archiveOf(seen) }),
-    instances: instances.filter(({ pod }) => pod !== undefined).length,
+    instances: countPods(seen),
     readyInstances: instances.filter(isReady).length,
     ...present({ currentVersion: serving?.version ?? cluster.status?.currentVersion }),
     writeService: `${name}-rw`,
@@ -49,7 +39,7 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
 }
 
 /** The primary's archiver says it; what it said last counts while there is no primary. */
-function archiveOf(seen: Seen): Status["archive"] {
+export function archiveOf(seen: Seen): Status["archive"] {
   const { spec, status } = seen.cluster;
   if (spec.archive === undefined) return undefined;
   const said = archiveReportSchema.safeParse(primaryOf(seen)?.report?.archive);
@@ -84,140 +74,54 @@ function dataOf(seen: Seen, step: PostgresStep): Pick<Status, "restored" | "prev
   });
 }
 
-/** Who the primary is, was and becomes: written before the step that makes it so. */
-function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): Succession {
-  const { cluster, memory } = seen;
-  const {
-    primary,
-    formerPrimary,
-    term,
-    candidate,
-    handover,
-    lastPosition,
-    lastTimeline,
-    lastFailover,
-    lastSwitchover,
-  } = cluster.status ?? {};
-  const before = present({
-    primary,
-    formerPrimary,
-    term,
-    candidate,
-    handover,
-    lastPosition,
-    lastTimeline,
-    lastFailover,
-    lastSwitchover,
-  });
-  if (step.kind === "act" && step.action === "depose") {
-    return {
-      ...present({ lastFailover, lastSwitchover, candidate: step.args.candidate }),
-      formerPrimary: step.args.primary,
-      term: (term ?? 0) + 1,
-      handover: step.args.handover,
-      ...present({
-        lastPosition: memory.lastPosition ?? lastPosition,
-        lastTimeline: memory.lastTimeline ?? lastTimeline,
-      }),
-    };
-  }
-  if (step.kind === "act" && step.action === "appoint") {
-    const { primary: to, lostAtMost } = step.args;
-    const from = formerPrimary ?? "";
-    const reason = cluster.status?.waitingFor?.what ?? step.reason;
-    const failover = handover === "failover" ? { from, to, at: now, reason, ...present({ lostAtMost }) } : lastFailover;
-    const switchover = handover === "switchover" ? { from, to, at: now, request: candidate ?? to } : lastSwitchover;
-    return {
-      ...present({ formerPrimary, lastFailover: failover, lastSwitchover: switchover }),
-      primary: to,
-      term: term ?? 1,
-    };
-  }
-  // Nobody has written to these data yet, and what was known of others counts no more.
-  if (step.kind === "act" && step.action === "startRestored")
-    return { ...present({ lastFailover, lastSwitchover }), primary: step.args.primary, term: (term ?? 0) + 1 };
-  if (step.kind === "act" && step.action === "goBack") {
-    const { primary: to } = cluster.status?.previousData ?? {};
-    return { ...present({ lastFailover, lastSwitchover, primary: to }), term: (term ?? 0) + 1 };
-  }
-  const current = primaryOf(seen);
-  if (formerPrimary === undefined || current === undefined || !acceptsWrites(current)) return before;
-  // The new primary is in office.
-  const { formerPrimary: _, ...rest } = before;
-  return rest;
-}
-
-/** Without the fields that are undefined. */
-function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
-}
-
-function memberOf({ cluster }: Seen, instance: SeenInstance): Status["members"][number] {
+function memberOf({ cluster }: Seen, instance: SeenInstance): Member {
   const { name, report, failure } = instance;
-  const isPrimary = name === cluster.status?.primary && acceptsWrites(instance);
-  const message = failure ?? report?.message;
+  const before = cluster.status?.members?.find((each) => each.name === name);
   return {
     name,
-    role: isPrimary ? "Primary" : isStandby(instance) ? "Replica" : "Unknown",
+    role: roleOf(cluster, instance),
     ready: isReady(instance),
-    ...present({ timeline: report?.timeline, message }),
+    // A restore in place begins a newer timeline than those of all instances, which it has stopped.
+    ...present({ timeline: report?.timeline ?? before?.timeline, message: failure ?? report?.message }),
   };
+}
+
+function roleOf({ status }: PostgresCluster, instance: SeenInstance): Member["role"] {
+  if (instance.name === status?.primary && acceptsWrites(instance)) return "Primary";
+  return isStandby(instance) ? "Replica" : "Unknown";
 }
 
 function phaseOf(seen: Seen, step: PostgresStep): Status["phase"] {
-  const { cluster } = seen;
-  const { systemID } = cluster.status ?? {};
-  const handover = step.kind === "act" && step.action === "depose" ? step.args.handover : cluster.status?.handover;
-  if (cluster.spec.paused) return "Paused";
+  const { spec, status } = seen.cluster;
+  if (spec.paused) return "Paused";
   if (seen.serviceTaken !== undefined) return "Failed";
-  if (seen.restore !== undefined && seen.restore.state !== "done" && systemID === undefined) return "Restoring";
-  if (seen.restore?.state === "stop") return "Restoring";
+  if (isRestoring(seen)) return "Restoring";
+  const handover = step.kind === "act" && step.action === "depose" ? step.args.handover : status?.handover;
   if (handover !== undefined) return handover === "failover" ? "FailingOver" : "SwitchingOver";
-  if (systemID === undefined) return seen.refusals.length > 0 ? "Failed" : "Creating";
+  if (status?.systemID === undefined) return seen.refusals.length > 0 ? "Failed" : "Creating";
   if (step.kind === "act" && step.action === "restartInstance") return "Updating";
+  return phaseOfInstances(seen);
+}
+
+function isRestoring({ restore, cluster }: Seen): boolean {
+  if (restore === undefined) return false;
+  return restore.state === "stop" || (restore.state !== "done" && cluster.status?.systemID === undefined);
+}
+
+function phaseOfInstances(seen: Seen): Status["phase"] {
   const primary = primaryOf(seen);
   if (primary === undefined || !acceptsWrites(primary)) return "FailingOver";
-  const wanted = wantedInstances(cluster);
-  if (seen.instances.filter(({ pod }) => pod !== undefined).length !== wanted.length) return "Scaling";
+  const isComplete = countPods(seen) === wantedInstances(seen.cluster).length;
+  if (!isComplete) return "Scaling";
   return seen.instances.every(isReady) ? "Running" : "Degraded";
+}
+
+function countPods({ instances }: Seen): number {
+  return instances.filter(({ pod }) => pod !== undefined).length;
 }
 
 function waitingFor(previous: Status | undefined, step: PostgresStep, { now, since }: StepFacts): Status["waitingFor"] {
   if (step.kind !== "wait") return undefined;
   const same = previous?.waitingFor?.what === step.reason ? previous.waitingFor : undefined;
   return { what: step.reason, since: same?.since ?? since ?? now };
-}
-
-/** Available, Degraded and Accepted; the runtime adds Progressing from the step. */
-export function postgresConditions(seen: Seen, step: PostgresStep): readonly ConditionInit[] {
-  const primary = primaryOf(seen);
-  const why = step.kind === "rest" ? "No instance accepts writes" : step.reason;
-  const isAvailable = primary !== undefined && acceptsWrites(primary);
-  const unready = seen.instances.filter((each) => !isReady(each)).map(({ name }) => name);
-  return [
-    isAvailable
-      ? { type: "Available", status: "True", reason: "PrimaryAcceptsWrites", message: `${primary.name} accepts writes` }
-      : { type: "Available", status: "False", reason: "NoPrimary", message: why },
-    unready.length === 0
-      ? { type: "Degraded", status: "False", reason: "AllInstancesReady", message: "All instances are ready" }
-      : { type: "Degraded", status: "True", reason: "InstancesNotReady", message: `${unready.join(", ")} not ready` },
-    accepted(seen),
-    ...archived(seen),
-  ];
-}
-
-function archived(seen: Seen): readonly ConditionInit[] {
-  if (seen.cluster.spec.archive === undefined) return [];
-  return [archivedCondition(archiveOf(seen), seen.storeRefusal)];
-}
-
-function accepted({ refusals, instances }: Seen): ConditionInit {
-  const errors = settingErrorsOf(instances);
-  if (refusals.length > 0)
-    return { type: "Accepted", status: "False", reason: "FieldsRefused", message: refusalText(refusals) };
-  return errors.length > 0
-    ? { type: "Accepted", status: "False", reason: "RefusedByPostgreSQL", message: errors.join("; ") }
-    : { type: "Accepted", status: "True", reason: "Accepted", message: "All fields are accepted" };
 }

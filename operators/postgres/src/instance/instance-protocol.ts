@@ -73,8 +73,6 @@ export interface InstanceReport {
   readonly settingErrors?: readonly string[] | undefined;
   /** What the archiver beside the server says of the archive, as it wrote it. */
   readonly archive?: unknown;
-  /** The replicas that receive the log from this primary. */
-  readonly followers?: readonly string[] | undefined;
   /** What it does now or cannot do, in one sentence. */
   readonly message?: string | undefined;
 }

@@ -110,7 +110,6 @@ const instance = z.object({
   name: z.string(),
   role: z.enum(["Primary", "Replica", "Unknown"]),
   ready: z.boolean(),
-  position: z.string().optional().describe("Up to where its write-ahead log reaches, such as 0/3000148."),
   timeline: z.int().optional(),
   message: z.string().optional().describe("What it does or waits for."),
 });

@@ -114,11 +114,13 @@ export class DataDirectory {
     renameSync(paths.newData, paths.data);
   }
 
-  /** Takes back what the primary does not have. Rejects when that cannot be done. */
-  async rewind(host: string, name: string, signal: AbortSignal): Promise<void> {
+  /** Takes back what the primary does not have; returns why that cannot be done, in the words of pg_rewind. */
+  async rewind(host: string, name: string, signal: AbortSignal): Promise<string | undefined> {
     const args = ["-D", paths.data, "--source-server", connectionText(host, name)];
-    await this.#run("pg_rewind", args, signal);
+    const { code, output } = await this.#programs.run("pg_rewind", args, { signal });
+    if (code !== 0) return `pg_rewind ended with ${code}: ${lastLine(output)}`;
     this.becomeStandby();
+    return undefined;
   }
 
   /** Writes the configuration; whether it differs from what was there. */

@@ -3,7 +3,6 @@
  * what there is, does the next thing, and looks again; what was half done when the process ended is found and
  * done again. It never accepts writes without the lease.
  */
-import { hashOf } from "../instance/document-hash.ts";
 import {
   canonicalText,
   cleanStopMs,
@@ -15,6 +14,7 @@ import {
   type ServerState,
 } from "../instance/instance-protocol.ts";
 import type { ControlFile } from "./data-directory.ts";
+import { FollowedDocument } from "./followed-document.ts";
 import type { InstanceManagerParts } from "./manager-parts.ts";
 import { answerLease } from "./primary-lease.ts";
 import type { ServerFacts } from "./sql.ts";
@@ -28,11 +28,12 @@ const reloadMs = 500;
 /** What PostgreSQL says when no change follows a target, which a restore has found in the archive before. */
 const endedBeforeTarget = /recovery ended before configured recovery target was reached/;
 const restartDelayMsMax = 30_000;
+/** What a replica lacks is gone from the primary too: there is nothing to go back to. */
+const lostLog = "the primary does not have the log any more that they lack";
 
 export class InstanceManager {
   readonly #parts: InstanceManagerParts;
-  #desired: DesiredInstance | undefined;
-  #follows = "";
+  readonly #document: FollowedDocument;
   #message: string | undefined;
   /** Why the last step failed; it stays while the same is tried again. */
   #failure: string | undefined;
@@ -55,8 +56,7 @@ export class InstanceManager {
 
   constructor(parts: InstanceManagerParts) {
     this.#parts = parts;
-    const desired = parts.document.read();
-    if (desired !== undefined) this.#remember(desired);
+    this.#document = new FollowedDocument(parts.document);
   }
 
   get name(): string {
@@ -64,7 +64,7 @@ export class InstanceManager {
   }
 
   get desired(): DesiredInstance | undefined {
-    return this.#desired;
+    return this.#document.desired;
   }
 
   get message(): string | undefined {
@@ -73,30 +73,20 @@ export class InstanceManager {
 
   /** Whether nothing is going on: then it is enough to look now and then. */
   get isSettled(): boolean {
-    return this.#desired !== undefined && this.message === undefined && this.#parts.server.isAlive;
+    return this.desired !== undefined && this.message === undefined && this.#parts.server.isAlive;
   }
 
   /** Takes a new document; one of an older term is refused. */
   async follow(desired: DesiredInstance): Promise<InstanceReport> {
-    const { term = 0, primary } = this.#desired ?? {};
-    if (desired.term < term)
-      throw new Error(`Cannot go back to term ${desired.term}: this instance has seen term ${term}`);
-    if (desired.term === term && primary !== undefined && desired.primary !== primary)
-      throw new Error(`Cannot follow "${desired.primary ?? ""}" in term ${term}: "${primary}" is its primary`);
+    const { term } = this.#document;
+    this.#document.take(desired);
     if (desired.term > term) this.#parts.lease.forget();
-    this.#parts.document.write(desired);
-    this.#remember(desired);
     this.#parts.wakeup.wake();
     return this.report({ holder: desired.primary ?? "", term: desired.term });
   }
 
-  #remember(desired: DesiredInstance): void {
-    this.#desired = desired;
-    this.#follows = hashOf(desired);
-  }
-
   answerLease(request: LeaseRequest): LeaseAnswer {
-    return answerLease(request, { term: this.#desired?.term ?? 0, primary: this.#desired?.primary });
+    return answerLease(request, { term: this.#document.term, primary: this.desired?.primary });
   }
 
   async report(lease: LeaseRequest | undefined): Promise<InstanceReport> {
@@ -107,8 +97,8 @@ export class InstanceManager {
     const control = facts === undefined ? this.#control : undefined;
     return {
       name,
-      term: this.#desired?.term ?? 0,
-      follows: this.#follows,
+      term: this.#document.term,
+      follows: this.#document.hash,
       data: data.exists ? "present" : "none",
       systemId: facts?.systemId ?? control?.systemId,
       version: facts?.version,
@@ -120,8 +110,7 @@ export class InstanceManager {
       isStreaming: facts?.isStreaming,
       needsRestart: facts?.needsRestart,
       settingErrors: this.#settingErrors,
-      archive: this.#desired?.settings.isArchived === true ? this.#parts.archive.readReport() : undefined,
-      followers: facts?.followers,
+      archive: this.desired?.settings.isArchived === true ? this.#parts.archive.readReport() : undefined,
       message: this.message,
     };
   }
@@ -138,17 +127,17 @@ export class InstanceManager {
   }
 
   #isInOffice(): boolean {
-    return this.#desired?.primary === this.#parts.name && this.#holdsLease();
+    return this.desired?.primary === this.#parts.name && this.#holdsLease();
   }
 
   /** A primary without the lease stops at once, whatever else is going on; so does one on its way to it. */
   fence(): void {
     const { server, data, clock } = this.#parts;
     if (!server.isAlive || (data.isStandby && !this.#isPromoting)) return;
-    const isMine = this.#desired?.primary === this.#parts.name;
+    const isMine = this.desired?.primary === this.#parts.name;
     if (isMine && this.#holdsLease()) return;
     // Another primary was named: what is committed here should reach the replicas before.
-    const isDeposed = !isMine && this.#desired !== undefined;
+    const isDeposed = !isMine && this.desired !== undefined;
     this.#message = isDeposed
       ? "stopped: another instance becomes the primary"
       : "stopped: neither the operator nor a majority of the instances confirms that this is the primary";
@@ -161,7 +150,7 @@ export class InstanceManager {
 
   /** The next thing to do. Rejects with what could not be done. */
   async step(signal: AbortSignal): Promise<void> {
-    const desired = this.#desired;
+    const desired = this.desired;
     if (desired === undefined) this.#message = "waiting for the operator";
     else if (desired.primary === this.#parts.name) await this.#bePrimary(desired, signal);
     else await this.#beReplica(desired, signal);
@@ -245,7 +234,7 @@ export class InstanceManager {
   /** Others can be rewound only when the new timeline is in the control file, which a checkpoint writes. */
   async #promote(): Promise<void> {
     this.#message = "promoting";
-    if (this.#desired?.settings.isArchived === true) this.#parts.data.archiveAgain();
+    if (this.desired?.settings.isArchived === true) this.#parts.data.archiveAgain();
     this.#isPromoting = true;
     try {
       await this.#parts.sql.run("select pg_promote(true, 60)");
@@ -290,29 +279,23 @@ export class InstanceManager {
   }
 
   /** Takes back what this instance wrote and the primary does not have, or starts from a copy. */
-  async #rejoin(
-    desired: DesiredInstance,
-    primary: { readonly name: string; readonly host: string },
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #rejoin(desired: DesiredInstance, primary: Peer, signal: AbortSignal): Promise<void> {
     const { data, name } = this.#parts;
     this.#message = `going back to where the data of ${primary.name} part from these`;
     data.forgetRecovery();
     // Rewinding starts a server on the data, which reads the configuration.
     data.configure(desired.settings, { name, follows: primary.host });
-    try {
-      // What it lacks is gone from the primary too: there is nothing to go back to.
-      if (this.#straysInRow > 1) throw new Error("the primary does not have the log any more that they lack");
-      await data.rewind(primary.host, name, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      // A replica that runs can be promoted; one that waits for a primary that is gone cannot.
-      if (isOutOfReach(error) && data.isStandby) return void (this.#needsRewind = false);
-      if (isOutOfReach(error)) throw error;
-      this.#message = `copying the data of ${primary.name}, because these cannot go back: ${String(error)}`;
-      await data.clone(primary.host, name, signal);
-    }
+    const problem = this.#straysInRow > 1 ? lostLog : await data.rewind(primary.host, name, signal);
+    if (problem !== undefined && !isOutOfReach(problem)) await this.#copyInstead(primary, problem, signal);
+    // A replica that runs can be promoted; one that waits for a primary that is gone cannot.
+    else if (problem !== undefined && !data.isStandby) throw new Error(problem);
     this.#needsRewind = false;
+  }
+
+  async #copyInstead(primary: Peer, why: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.#message = `copying the data of ${primary.name}, because these cannot go back: ${why}`;
+    await this.#parts.data.clone(primary.host, this.name, signal);
   }
 
   async #watchStream({ isStreaming }: ServerFacts, primary: Peer, signal: AbortSignal): Promise<void> {
@@ -354,7 +337,7 @@ export class InstanceManager {
 
   #holdsLease(): boolean {
     const { clock, lease } = this.#parts;
-    return lease.isHeld(clock.monotonic(), this.#desired?.peers.map(({ name }) => name) ?? []);
+    return lease.isHeld(clock.monotonic(), this.desired?.peers.map(({ name }) => name) ?? []);
   }
 
   async #facts(): Promise<ServerFacts | undefined> {
@@ -370,8 +353,6 @@ export class InstanceManager {
 }
 
 /** The primary could not be asked; nothing is known of the data. */
-function isOutOfReach(error: unknown): boolean {
-  return /could not connect|connection to server|timeout expired|could not translate|Connection refused/i.test(
-    String(error),
-  );
+function isOutOfReach(problem: string): boolean {
+  return /could not connect|connection to server|timeout expired|could not translate|Connection refused/i.test(problem);
 }

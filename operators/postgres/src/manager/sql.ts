@@ -16,7 +16,6 @@ export interface ServerFacts {
   readonly timeline: number;
   readonly isStreaming: boolean;
   readonly needsRestart: boolean;
-  readonly followers: readonly string[];
   readonly version: string;
   readonly systemId: string;
 }
@@ -35,7 +34,6 @@ const factsQuery = `select pg_is_in_recovery(),
   (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$'),
   coalesce((select status = 'streaming' from pg_stat_wal_receiver), false),
   exists (select from pg_settings where pending_restart),
-  (select string_agg(application_name, ',') from pg_stat_replication where state = 'streaming'),
   split_part(current_setting('server_version'), ' ', 1),
   (select system_identifier from pg_control_system())`;
 
@@ -108,17 +106,9 @@ export class Sql {
 
 /** Throws for a row with other columns than were asked for. */
 export function parseFacts(row: string): ServerFacts {
-  const [
-    inRecovery,
-    position = "",
-    replayed = "",
-    timeline,
-    streaming,
-    restart,
-    followers = "",
-    version = "",
-    systemId = "",
-  ] = row.replace(/\n$/, "").split("\t");
+  const [inRecovery, position = "", replayed = "", timeline, streaming, restart, version = "", systemId = ""] = row
+    .replace(/\n$/, "")
+    .split("\t");
   if (systemId === "") throw new Error(`Cannot read what the server says of itself: ${JSON.stringify(row)}`);
   return {
     isPrimary: inRecovery === "f",
@@ -127,7 +117,6 @@ export function parseFacts(row: string): ServerFacts {
     timeline: Number(timeline),
     isStreaming: streaming === "t",
     needsRestart: restart === "t",
-    followers: followers === "" ? [] : followers.split(",").toSorted(),
     version,
     systemId,
   };

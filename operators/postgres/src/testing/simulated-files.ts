@@ -69,20 +69,24 @@ export class SimulatedFiles implements Pick<DataDirectory, keyof DataDirectory> 
    * As pg_rewind of PostgreSQL 15: it compares the timelines of the control files, and finds nothing to do
    * when they are equal, whatever the logs say.
    */
-  async rewind(host: string): Promise<void> {
-    const found = this.#sender(host, "pg_rewind").data;
-    if (found.systemId !== this.#data.systemId)
-      throw new Error("pg_rewind ended with 1: source and target clusters are from different systems");
+  async rewind(host: string): Promise<string | undefined> {
+    const found = this.#reach(host);
+    if (found?.isAnswering !== true) return refusedText("pg_rewind", host);
+    if (found.data.systemId !== this.#data.systemId)
+      return "pg_rewind ended with 1: source and target clusters are from different systems";
     await this.#around.take(50, 500);
-    const source = this.#sender(host, "pg_rewind").data;
+    const sender = this.#reach(host);
+    if (sender?.isAnswering !== true) return refusedText("pg_rewind", host);
+    const source = sender.data;
     const target = this.#data;
     if (source.checkpoint.timeline !== target.checkpoint.timeline) {
       const fork = forkOf(source, target);
       if (fork === undefined)
-        throw new Error("pg_rewind ended with 1: could not find common ancestor of the source and target timelines");
+        return "pg_rewind ended with 1: could not find common ancestor of the source and target timelines";
       if (fork < target.end) target.rewindTo(fork, source);
     }
     this.becomeStandby();
+    return undefined;
   }
 
   configure(settings: ServerSettings, identity: ServerIdentity): boolean {
@@ -110,6 +114,10 @@ export class SimulatedFiles implements Pick<DataDirectory, keyof DataDirectory> 
   #sender(host: string, program: string): SimulatedServer {
     const server = this.#reach(host);
     if (server?.isAnswering === true) return server;
-    throw new Error(`${program} ended with 1: connection to server at "${host}" failed: Connection refused`);
+    throw new Error(refusedText(program, host));
   }
+}
+
+function refusedText(program: string, host: string): string {
+  return `${program} ended with 1: connection to server at "${host}" failed: Connection refused`;
 }

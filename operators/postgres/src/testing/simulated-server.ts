@@ -116,7 +116,6 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
       timeline: data.timeline,
       isStreaming: this.#upstream !== undefined,
       needsRestart: false,
-      followers: [...this.#followers].map(({ name }) => name).toSorted(),
       version: this.#around.version,
       systemId: data.systemId,
     };

@@ -1,0 +1,45 @@
+/** Available, Degraded, Accepted and Archived; pure. The runtime adds Progressing from the step. */
+import { archivedCondition } from "@setpoint/data-service";
+import type { ConditionInit } from "setpoint";
+import { refusalText, settingErrorsOf } from "../plan/plan.ts";
+import type { PostgresStep } from "../plan/postgres-step.ts";
+import { acceptsWrites, isReady, primaryOf, type Seen } from "../seen/seen.ts";
+import { archiveOf } from "./status.ts";
+
+export function postgresConditions(seen: Seen, step: PostgresStep): readonly ConditionInit[] {
+  return [available(seen, step), degraded(seen), accepted(seen), ...archived(seen)];
+}
+
+function available(seen: Seen, step: PostgresStep): ConditionInit {
+  const primary = primaryOf(seen);
+  if (primary !== undefined && acceptsWrites(primary))
+    return {
+      type: "Available",
+      status: "True",
+      reason: "PrimaryAcceptsWrites",
+      message: `${primary.name} accepts writes`,
+    };
+  const why = step.kind === "rest" ? "No instance accepts writes" : step.reason;
+  return { type: "Available", status: "False", reason: "NoPrimary", message: why };
+}
+
+function degraded({ instances }: Seen): ConditionInit {
+  const unready = instances.filter((each) => !isReady(each)).map(({ name }) => name);
+  return unready.length === 0
+    ? { type: "Degraded", status: "False", reason: "AllInstancesReady", message: "All instances are ready" }
+    : { type: "Degraded", status: "True", reason: "InstancesNotReady", message: `${unready.join(", ")} not ready` };
+}
+
+function accepted({ refusals, instances }: Seen): ConditionInit {
+  const errors = settingErrorsOf(instances);
+  if (refusals.length > 0)
+    return { type: "Accepted", status: "False", reason: "FieldsRefused", message: refusalText(refusals) };
+  return errors.length > 0
+    ? { type: "Accepted", status: "False", reason: "RefusedByPostgreSQL", message: errors.join("; ") }
+    : { type: "Accepted", status: "True", reason: "Accepted", message: "All fields are accepted" };
+}
+
+function archived(seen: Seen): readonly ConditionInit[] {
+  if (seen.cluster.spec.archive === undefined) return [];
+  return [archivedCondition(archiveOf(seen), seen.storeRefusal)];
+}

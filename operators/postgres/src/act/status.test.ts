@@ -1,0 +1,50 @@
+import { rest } from "setpoint";
+import { expect, test } from "vitest";
+import { act } from "../plan/postgres-step.ts";
+import { cluster, primary, replica, seen } from "../plan/situation.fixture.ts";
+import type { Seen } from "../seen/seen.ts";
+import { postgresStatus } from "./status.ts";
+
+const [a, b] = ["orders-1", "orders-2"] as const;
+const facts = { now: "2026-01-01T00:00:00Z", since: "2026-01-01T00:00:00Z" };
+const statusOf = (snapshot: Seen, step: Parameters<typeof postgresStatus>[1] = rest(1_000)): object =>
+  postgresStatus(snapshot, step, facts);
+
+test("the timeline of a stopped instance stays in the status: a restore in place begins a newer one", () => {
+  const running = seen([primary(a, { report: { timeline: 4 } }), replica(b, { report: { timeline: 4 } })]);
+  const { members } = postgresStatus(running, rest(1_000), facts);
+  expect(members.map(({ timeline }) => timeline)).toEqual([4, 4]);
+  const stopped = seen([primary(a, { pod: "missing" }), replica(b, { pod: "missing" })], {
+    cluster: cluster({}, { members: [...members] }),
+  });
+  expect(postgresStatus(stopped, rest(1_000), facts).members.map(({ timeline }) => timeline)).toEqual([4, 4]);
+});
+
+test("the status names who is deposed and who takes over before it happens", () => {
+  const running = seen([primary(a), replica(b)], { memory: { since: {}, lastPosition: "0/7", lastTimeline: 2 } });
+  const depose = act("depose", { primary: a, handover: "switchover", candidate: b }, "asked");
+  expect(statusOf(running, depose)).toMatchObject({
+    phase: "SwitchingOver",
+    formerPrimary: a,
+    candidate: b,
+    handover: "switchover",
+    term: 4,
+    lastPosition: "0/7",
+    lastTimeline: 2,
+  });
+  expect(statusOf(running, depose)).not.toHaveProperty("primary");
+
+  const between = { primary: undefined, formerPrimary: a, term: 4, handover: "switchover", candidate: b } as const;
+  const handing = seen([replica(a), replica(b)], { cluster: cluster({}, between) });
+  const appointed = statusOf(handing, act("appoint", { primary: b }, "has all"));
+  expect(appointed).toMatchObject({
+    primary: b,
+    formerPrimary: a,
+    term: 4,
+    lastSwitchover: { from: a, to: b, at: facts.now, request: b },
+  });
+  expect(appointed).not.toHaveProperty("handover");
+
+  const inOffice = seen([replica(a), primary(b)], { cluster: cluster({}, { primary: b, formerPrimary: a }) });
+  expect(statusOf(inOffice)).not.toHaveProperty("formerPrimary");
+});

@@ -1,0 +1,89 @@
+/** Who the primary is, was and becomes, as the status says it before the step that makes it so; pure. */
+import type { StepFacts } from "setpoint";
+import type { PostgresCluster } from "../kind/postgres-cluster.ts";
+import type { Actions, PostgresStep } from "../plan/postgres-step.ts";
+import { acceptsWrites, primaryOf, type Seen } from "../seen/seen.ts";
+import { present } from "./present.ts";
+
+type Status = NonNullable<PostgresCluster["status"]>;
+type History = Pick<Status, "lastFailover" | "lastSwitchover">;
+type Succession = History &
+  Pick<Status, "primary" | "formerPrimary" | "term" | "candidate" | "handover" | "lastPosition" | "lastTimeline">;
+
+export function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): Succession {
+  if (step.kind !== "act") return unchanged(seen);
+  switch (step.action) {
+    case "depose":
+      return deposed(seen, step.args);
+    case "appoint":
+      return appointed(seen, step.args, { at: now, why: step.reason });
+    // Nobody has written to these data yet, and what was known of others counts no more.
+    case "startRestored":
+      return onOtherData(seen, step.args.primary);
+    case "goBack":
+      return onOtherData(seen, seen.cluster.status?.previousData?.primary);
+    default:
+      return unchanged(seen);
+  }
+}
+
+function deposed({ cluster, memory }: Seen, { primary, handover, candidate }: Actions["depose"]): Succession {
+  const { term = 0, lastPosition, lastTimeline } = cluster.status ?? {};
+  return {
+    ...historyOf(cluster),
+    ...present({ candidate }),
+    formerPrimary: primary,
+    term: term + 1,
+    handover,
+    ...present({
+      lastPosition: memory.lastPosition ?? lastPosition,
+      lastTimeline: memory.lastTimeline ?? lastTimeline,
+    }),
+  };
+}
+
+function appointed(
+  { cluster }: Seen,
+  { primary: to, lostAtMost }: Actions["appoint"],
+  { at, why }: { readonly at: string; readonly why: string },
+): Succession {
+  const { formerPrimary, term = 1, candidate, handover, waitingFor } = cluster.status ?? {};
+  const from = formerPrimary ?? "";
+  const ended = {
+    failover: { lastFailover: { from, to, at, reason: waitingFor?.what ?? why, ...present({ lostAtMost }) } },
+    switchover: { lastSwitchover: { from, to, at, request: candidate ?? to } },
+  };
+  return {
+    ...historyOf(cluster),
+    ...present({ formerPrimary }),
+    ...(handover === undefined ? {} : ended[handover]),
+    primary: to,
+    term,
+  };
+}
+
+function onOtherData({ cluster }: Seen, primary: string | undefined): Succession {
+  return { ...historyOf(cluster), ...present({ primary }), term: (cluster.status?.term ?? 0) + 1 };
+}
+
+function unchanged(seen: Seen): Succession {
+  const { status } = seen.cluster;
+  const current = primaryOf(seen);
+  const isInOffice = current !== undefined && acceptsWrites(current);
+  return {
+    ...historyOf(seen.cluster),
+    ...present({
+      primary: status?.primary,
+      formerPrimary: isInOffice ? undefined : status?.formerPrimary,
+      term: status?.term,
+      candidate: status?.candidate,
+      handover: status?.handover,
+      lastPosition: status?.lastPosition,
+      lastTimeline: status?.lastTimeline,
+    }),
+  };
+}
+
+function historyOf({ status }: PostgresCluster): History {
+  return present({ lastFailover: status?.lastFailover, lastSwitchover: status?.lastSwitchover });
+}

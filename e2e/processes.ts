@@ -8,11 +8,26 @@ export function processesWith(text: string): readonly number[] {
 
 /** Its arguments with spaces between them; empty for one that has ended. */
 export function commandLine(pid: number | string): string {
+  return fileOf(pid, "cmdline").replaceAll("\0", " ");
+}
+
+/** Empty for a process that ended while we looked. */
+function fileOf(pid: number | string, name: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
   } catch {
-    return ""; // It ended while we looked.
+    return "";
   }
+}
+
+/** Whether a process belongs to the pod of this UID, by its control group or by the program that started it. */
+export function isOfPod(pid: number, uid: string): boolean {
+  const text = `${fileOf(pid, "cgroup")} ${commandLine(parentOf(pid))}`;
+  return text.includes(uid) || text.includes(uid.replaceAll("-", "_"));
+}
+
+function parentOf(pid: number): string {
+  return /^PPid:\s*(\d+)/m.exec(fileOf(pid, "status"))?.[1] ?? "";
 }
 
 /** Mount points of this machine whose line holds `text`. */

@@ -53,7 +53,7 @@ async function tour(playground: PostgresPlayground): Promise<void> {
   expect(backup.phase === "Succeeded", `a backup up to ${backup.position ?? backup.message}, verified`);
 
   const first = (await playground.get(name)).status?.primary ?? "";
-  playground.killProcess(first);
+  await playground.killProcess(first);
   await playground.restarted(first);
   const second = (await playground.settled(name)).status?.primary ?? "";
   print(`the process of ${first} was killed, ${second} is the primary`);

@@ -46,7 +46,7 @@ test.each(["15", "17"])(
     const first = (await playground.get(name)).status?.primary ?? "";
 
     // Its container starts again at once: it goes on as the primary, or another instance was quicker.
-    playground.killProcess(first);
+    await playground.killProcess(first);
     await playground.restarted(first);
     const second = (await playground.settled(name)).status?.primary ?? "";
 

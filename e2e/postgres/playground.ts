@@ -1,7 +1,7 @@
 /** An embedded cluster with the PostgreSQL operator, and a PostgresCluster under a writer with a ledger. */
 import { startCluster } from "@setpoint/cli";
 import { Kubectl } from "../kubectl/kubectl.ts";
-import { processesWith } from "../processes.ts";
+import { isOfPod, processesWith } from "../processes.ts";
 import { eventually } from "./eventually.ts";
 
 const manifests = new URL("../../operators/postgres/manifests/install.yaml", import.meta.url).pathname;
@@ -110,8 +110,10 @@ export class PostgresPlayground implements AsyncDisposable {
   }
 
   /** Ends the process of an instance, manager and server, as a kernel without memory does. */
-  killProcess(instance: string): void {
-    const [pid] = processesWith(`program/manager/main.js ${instance}`);
+  async killProcess(instance: string): Promise<void> {
+    // Another cluster on this machine may have an instance of the same name.
+    const uid = (await this.kubectl.ok(`get pod ${instance} -o jsonpath={.metadata.uid}`)).trim();
+    const pid = processesWith(`program/manager/main.js ${instance}`).find((each) => isOfPod(each, uid));
     if (pid === undefined) throw new Error(`Cannot kill the process of ${instance}: none runs`);
     process.kill(pid, "SIGKILL");
   }

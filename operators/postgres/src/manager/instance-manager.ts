@@ -28,6 +28,8 @@ const reloadMs = 500;
 /** What PostgreSQL says when no change follows a target, which a restore has found in the archive before. */
 const endedBeforeTarget = /recovery ended before configured recovery target was reached/;
 const restartDelayMsMax = 30_000;
+/** A rewind that came before the first checkpoint of a new primary found nothing to do. */
+const otherHistory = /is not a child of this server's history/;
 /** What a replica lacks is gone from the primary too: there is nothing to go back to. */
 const lostLog = "the primary does not have the log any more that they lack";
 
@@ -268,7 +270,8 @@ export class InstanceManager {
       return data.clone(primary.host, name, signal);
     }
     if (!server.isAlive) {
-      if (!data.isStandby || this.#needsRewind) await this.#rejoin(desired, primary, signal);
+      const hasParted = otherHistory.test(server.lastFatal ?? "");
+      if (!data.isStandby || this.#needsRewind || hasParted) await this.#rejoin(desired, primary, signal);
       return this.#start(desired, primary.host);
     }
     if (data.configure(desired.settings, { name, follows: primary.host })) this.#reload();

@@ -20,7 +20,7 @@ function fileOf(pid: number | string, name: string): string {
   }
 }
 
-/** Whether a process belongs to the pod of this UID, by its control group or by the program that started it. */
+/** Whether a process belongs to the pod of this UID, by its control group or the program that started it. */
 export function isOfPod(pid: number, uid: string): boolean {
   const text = `${fileOf(pid, "cgroup")} ${commandLine(parentOf(pid))}`;
   return text.includes(uid) || text.includes(uid.replaceAll("-", "_"));

@@ -114,7 +114,7 @@ export class DataDirectory {
     renameSync(paths.newData, paths.data);
   }
 
-  /** Takes back what the primary does not have; returns why that cannot be done, in the words of pg_rewind. */
+  /** Takes back what the primary does not have; returns why that is impossible, in the words of pg_rewind. */
   async rewind(host: string, name: string, signal: AbortSignal): Promise<string | undefined> {
     const args = ["-D", paths.data, "--source-server", connectionText(host, name)];
     const { code, output } = await this.#programs.run("pg_rewind", args, { signal });

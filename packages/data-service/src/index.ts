@@ -38,8 +38,6 @@ export type {
 export type { InstanceAccess } from "./engine/instance-access.ts";
 
 // abilities that an engine may have
-export type { AbilityName } from "./engine/abilities.ts";
-export { missingAbilities } from "./engine/abilities.ts";
 export type { EngineLog, LogSegmentFacts, TimelineFork } from "./engine/log.ts";
 export type { Election, EngineRoles, MemberRole } from "./engine/roles.ts";
 export { electPrimary } from "./engine/roles.ts";

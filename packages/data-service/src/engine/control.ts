@@ -61,7 +61,8 @@ export interface DataFolderPaths {
   readonly claimFolder: string;
   /**
    * A folder of the claim. In a restore with a replay, and in no other, it has the files of `ReplaySettings`
-   * and a folder `log` with the segments. The engine removes it when it has replayed them.
+   * and a folder `log` with the segments and the files that begin a timeline. The engine removes it when it
+   * has replayed them.
    */
   readonly replayFolder: string;
 }

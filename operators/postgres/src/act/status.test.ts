@@ -48,3 +48,20 @@ test("the status names who is deposed and who takes over before it happens", () 
   const inOffice = seen([replica(a), primary(b)], { cluster: cluster({}, { primary: b, formerPrimary: a }) });
   expect(statusOf(inOffice)).not.toHaveProperty("formerPrimary");
 });
+
+test("the timeline that an appointed replica begins counts before it reports it", () => {
+  const between = { primary: undefined, formerPrimary: a, handover: "failover", lastTimeline: 4 } as const;
+  const handing = seen([primary(a, { pod: "ended" }), replica(b, { report: { timeline: 4 } })], {
+    cluster: cluster({}, between),
+  });
+  expect(statusOf(handing, act("appoint", { primary: b }, "has all"))).toMatchObject({ lastTimeline: 5 });
+  // A former primary that is appointed again goes on with its own.
+  expect(statusOf(handing, act("appoint", { primary: a }, "has the data"))).toMatchObject({ lastTimeline: 4 });
+
+  const unheard = seen([replica(a), replica(b)], {
+    cluster: cluster({}, { primary: b, lastTimeline: 5 }),
+    memory: { since: {}, lastTimeline: 4 },
+  });
+  const depose = act("depose", { primary: b, handover: "failover" }, "gone");
+  expect(statusOf(unheard, depose)).toMatchObject({ lastTimeline: 5 });
+});

@@ -2,7 +2,7 @@
 import type { StepFacts } from "setpoint";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import type { Actions, PostgresStep } from "../plan/postgres-step.ts";
-import { acceptsWrites, primaryOf, type Seen } from "../seen/seen.ts";
+import { acceptsWrites, instanceNamed, isStandby, primaryOf, type Seen } from "../seen/seen.ts";
 import { present } from "./present.ts";
 
 type Status = NonNullable<PostgresCluster["status"]>;
@@ -37,17 +37,18 @@ function deposed({ cluster, memory }: Seen, { primary, handover, candidate }: Ac
     handover,
     ...present({
       lastPosition: memory.lastPosition ?? lastPosition,
-      lastTimeline: memory.lastTimeline ?? lastTimeline,
+      lastTimeline: newest(memory.lastTimeline, lastTimeline),
     }),
   };
 }
 
 function appointed(
-  { cluster }: Seen,
+  seen: Seen,
   { primary: to, lostAtMost }: Actions["appoint"],
   { at, why }: { readonly at: string; readonly why: string },
 ): Succession {
-  const { formerPrimary, term = 1, candidate, handover, waitingFor } = cluster.status ?? {};
+  const { cluster } = seen;
+  const { formerPrimary, term = 1, candidate, handover, waitingFor, lastTimeline } = cluster.status ?? {};
   const from = formerPrimary ?? "";
   const ended = {
     failover: { lastFailover: { from, to, at, reason: waitingFor?.what ?? why, ...present({ lostAtMost }) } },
@@ -59,7 +60,20 @@ function appointed(
     ...(handover === undefined ? {} : ended[handover]),
     primary: to,
     term,
+    ...present({ lastTimeline: newest(lastTimeline, promotedTimeline(seen, to)) }),
   };
+}
+
+/** A replica that dies right after its promotion reports it to nobody, and nobody may begin the same one. */
+function promotedTimeline(seen: Seen, name: string): number | undefined {
+  const instance = instanceNamed(seen, name);
+  const timeline = instance?.report?.timeline;
+  return instance === undefined || timeline === undefined || !isStandby(instance) ? undefined : timeline + 1;
+}
+
+function newest(...timelines: readonly (number | undefined)[]): number | undefined {
+  const known = timelines.filter((each) => each !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
 }
 
 function onOtherData({ cluster }: Seen, primary: string | undefined): Succession {

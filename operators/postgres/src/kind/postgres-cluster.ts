@@ -145,7 +145,10 @@ const status = z.object({
     .optional()
     .describe("The instances of the last document that the primary followed: their majority confirms it."),
   lastPosition: z.string().optional().describe("The last known position of the primary."),
-  lastTimeline: z.int().optional().describe("The timeline that it was on."),
+  lastTimeline: z
+    .int()
+    .optional()
+    .describe("The newest timeline that a primary has begun, or may have begun. A replica without it waits for it."),
   lastFailover: z
     .object({
       from: z.string(),

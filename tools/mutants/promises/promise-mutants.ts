@@ -2,6 +2,7 @@
  * Each promise of a data service that would cost data or a login when it is broken, broken once in the source
  * itself. A test that is named here must fail then.
  */
+import { postgresMutants } from "./postgres-mutants.ts";
 
 export interface PromiseMutant {
   readonly id: string;
@@ -211,6 +212,7 @@ export const promiseMutants: readonly PromiseMutant[] = [
     test: explored,
     named: "a revoked binding leaves no user that was being created",
   },
+  ...postgresMutants,
 ];
 
 /** The source as the mutant has it; throws when a text is not there once. */

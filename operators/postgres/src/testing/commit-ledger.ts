@@ -3,6 +3,8 @@ import type { SimulatedServer } from "./simulated-server.ts";
 
 interface Acknowledged {
   readonly id: string;
+  /** Where its record ended in the log. */
+  readonly end: number;
   /** How many replicas had it then. */
   readonly copies: number;
 }
@@ -11,7 +13,7 @@ interface Acknowledged {
 export interface Loss {
   readonly primary: string;
   readonly timeline: number;
-  readonly commits: readonly string[];
+  readonly commits: readonly Acknowledged[];
 }
 
 export class CommitLedger {
@@ -26,9 +28,9 @@ export class CommitLedger {
   }
 
   acknowledge(id: string, server: SimulatedServer): void {
-    this.#acknowledged.set(id, { id, copies: server.synchronousNumber });
-    const others = server.data.records.some(({ commit }) => commit === id);
-    if (!others) this.violations.push(`${server.name} acknowledged ${id}, which is not in its log`);
+    const record = server.data.records.findLast(({ commit }) => commit === id);
+    this.#acknowledged.set(id, { id, end: record?.end ?? 0, copies: server.synchronousNumber });
+    if (record === undefined) this.violations.push(`${server.name} acknowledged ${id}, which is not in its log`);
   }
 
   takesOffice(server: SimulatedServer, servers: readonly SimulatedServer[], isPromoted: boolean): void {
@@ -59,6 +61,7 @@ export class CommitLedger {
   }
 
   #judgeLoss({ name, data }: SimulatedServer): void {
+    if (this.#acknowledged.size === 0) return;
     const present = new Set(data.records.map(({ commit }) => commit));
     const lost = [...this.#acknowledged.values()].filter(({ id }) => !present.has(id));
     if (lost.length === 0) return;
@@ -67,7 +70,7 @@ export class CommitLedger {
       this.violations.push(
         `${name} became the primary without ${promised.length} commits that were acknowledged with copies, such as ${promised[0]?.id}`,
       );
-    this.losses.push({ primary: name, timeline: data.timeline, commits: lost.map(({ id }) => id) });
+    this.losses.push({ primary: name, timeline: data.timeline, commits: lost });
     for (const { id } of lost) this.#acknowledged.delete(id);
   }
 }

@@ -20,8 +20,19 @@ const answerMsMax = { operator: 2_000, peer: 900 };
 const latencyMsMax = 4;
 const installMs = 100;
 
+const models = new WeakMap<Host, PostgresModel>();
+
+/** The model of a world. */
+export function modelOf(host: Host): PostgresModel {
+  const found = models.get(host);
+  if (found === undefined) throw new Error("Cannot find the model of PostgreSQL: this world has none");
+  return found;
+}
+
 export class PostgresModel implements ProgramModel {
   readonly ledger = new CommitLedger();
+  /** How each instance came to agree with its primary, in order. */
+  readonly rejoined: string[] = [];
   #host: Host | undefined;
   #serials = 0;
   #systemIds = 0;
@@ -41,6 +52,7 @@ export class PostgresModel implements ProgramModel {
 
   attach(host: Host): void {
     this.#host = host;
+    models.set(host, this);
   }
 
   get violations(): readonly string[] {
@@ -72,6 +84,7 @@ export class PostgresModel implements ProgramModel {
       network: this.#network,
       askPeer: (from) => (peer, request) => this.#askPeer(from, peer.host, request),
       nextSystemId: () => String(7_000_000 + ++this.#systemIds),
+      rejoined: (name, how) => void this.rejoined.push(`${name} ${how}`),
       ended: (each) => this.#ended(each),
     });
     this.#instances.set(instance.name, instance);

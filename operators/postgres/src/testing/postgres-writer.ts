@@ -2,7 +2,7 @@
 import { type Host, sleep } from "@setpoint/host";
 import type { PostgresModel } from "./postgres-model.ts";
 
-const periodMs = 100;
+const everyMsDefault = 100;
 
 export class PostgresWriter {
   readonly #model: PostgresModel;
@@ -13,21 +13,21 @@ export class PostgresWriter {
   /** The longest time between two acknowledgements. */
   longestGapMs = 0;
 
-  constructor(model: PostgresModel, host: Host) {
+  constructor(model: PostgresModel, host: Host, everyMs = everyMsDefault) {
     this.#model = model;
     this.#host = host;
-    void this.#run();
+    void this.#run(everyMs);
   }
 
   stop(): void {
     this.#stopper.abort(new Error("the writer has been stopped"));
   }
 
-  async #run(): Promise<void> {
+  async #run(everyMs: number): Promise<void> {
     while (!this.#stopper.signal.aborted) {
       // Also one that the Service does not name: a client may be connected to it still.
       for (const server of this.#model.servers) if (server.acceptsCommits) void this.#commit(server);
-      await sleep(this.#host.clock, periodMs);
+      await sleep(this.#host.clock, everyMs);
     }
   }
 

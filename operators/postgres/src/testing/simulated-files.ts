@@ -11,9 +11,13 @@ export interface FilesSurroundings {
   readonly disk: SimulatedDisk;
   readonly network: PostgresNetwork;
   readonly nextSystemId: () => string;
+  readonly rejoined: (name: string, how: Rejoining) => void;
   /** Takes a while, between these bounds; never ends when the process does. */
   readonly take: (minMs: number, maxMs: number) => Promise<void>;
 }
+
+/** How data came to agree with those of a primary. */
+export type Rejoining = "copied" | "rewound";
 
 export class SimulatedFiles implements Pick<DataDirectory, keyof DataDirectory> {
   readonly #around: FilesSurroundings;
@@ -63,6 +67,7 @@ export class SimulatedFiles implements Pick<DataDirectory, keyof DataDirectory> 
     copy.isStandby = true;
     copy.consistentAt = data.end;
     this.#around.disk.data = copy;
+    this.#around.rejoined(this.#around.name, "copied");
   }
 
   /**
@@ -84,6 +89,7 @@ export class SimulatedFiles implements Pick<DataDirectory, keyof DataDirectory> 
       if (fork === undefined)
         return "pg_rewind ended with 1: could not find common ancestor of the source and target timelines";
       if (fork < target.end) target.rewindTo(fork, source);
+      this.#around.rejoined(this.#around.name, "rewound");
     }
     this.becomeStandby();
     return undefined;

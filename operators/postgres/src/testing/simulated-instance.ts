@@ -13,7 +13,7 @@ import { PrimaryLease } from "../manager/primary-lease.ts";
 import { Wakeup } from "../manager/wakeup.ts";
 import { paths } from "../manager/paths.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
-import { SimulatedFiles } from "./simulated-files.ts";
+import { type Rejoining, SimulatedFiles } from "./simulated-files.ts";
 import { type PostgresNetwork, SimulatedServer } from "./simulated-server.ts";
 import { SimulatedSql } from "./simulated-sql.ts";
 
@@ -21,6 +21,7 @@ export interface InstanceSurroundings {
   readonly network: PostgresNetwork;
   readonly askPeer: (from: string) => AskPeer;
   readonly nextSystemId: () => string;
+  readonly rejoined: (name: string, how: Rejoining) => void;
   readonly ended: (instance: SimulatedInstance) => void;
 }
 
@@ -42,7 +43,7 @@ export class SimulatedInstance implements Program {
     this.name = launch.command.at(-1) ?? "";
     this.#around = around;
     const { name } = this;
-    const { network, nextSystemId } = around;
+    const { network, nextSystemId, rejoined } = around;
     const { host, volumes, image } = launch;
     const volume = volumes.get(paths.volume);
     if (volume === undefined) throw new Error(`Cannot start instance "${name}": nothing is mounted at ${paths.volume}`);
@@ -57,7 +58,7 @@ export class SimulatedInstance implements Program {
     this.manager = new InstanceManager({
       name,
       clock,
-      data: new SimulatedFiles({ name, disk, network, nextSystemId, take }),
+      data: new SimulatedFiles({ name, disk, network, nextSystemId, rejoined, take }),
       server: this.server,
       sql: new SimulatedSql(this.server, clock, take),
       lease: new PrimaryLease(),

@@ -40,7 +40,7 @@ interface Wait {
 }
 
 /** Bytes of a record: a commit is large, so that few of them are a lag. */
-const commitBytes = 0x10000;
+export const commitBytes = 0x10000;
 const checkpointBytes = 0x100;
 /** wal_retrieve_retry_interval is longer; a changed primary_conninfo begins at once. */
 const reconnectMs = 1_000;

@@ -1,0 +1,85 @@
+/** What is explored of this operator, in every world. Only tests and `npm run explore` import this. */
+import {
+  allOracles,
+  excuseFaults,
+  type Fault,
+  given,
+  happens,
+  type LawOptions,
+  patch,
+  type StoryInit,
+  type StoryStep,
+  story,
+} from "setpoint/testing";
+import { labels } from "../kind/labels.ts";
+import { PostgresCluster } from "../kind/postgres-cluster.ts";
+import { modelOf } from "./postgres-model.ts";
+
+export { postgresSetting as subject } from "./postgres-setting.ts";
+
+function cluster(more: Partial<PostgresCluster["spec"]> = {}): PostgresCluster {
+  return PostgresCluster({ name: "orders", spec: { storage: { size: "1Gi" }, ...more } });
+}
+
+const synchronous = cluster({ synchronous: { number: 1, durability: "required" } });
+
+const killPrimary = happens("the processes of the primary die", (world) => {
+  const name = modelOf(world.host).primary()?.name;
+  if (name !== undefined && world.runs(name)) world.kill(name);
+});
+
+/** Longer than its lease; it comes back as a replica. */
+const cutOffPrimary: StoryStep = happens("the primary is cut off for a while", async (world) => {
+  const postgres = modelOf(world.host);
+  const name = postgres.primary()?.name;
+  if (name === undefined) return;
+  postgres.isolate(name);
+  await world.run(20_000);
+  postgres.reconnect();
+});
+
+const switchOver = patch(PostgresCluster, "orders", {
+  metadata: { annotations: { [labels.switchover]: "orders-2" } },
+});
+
+export const worlds: readonly StoryInit[] = [
+  story("a cluster starts", cluster()),
+  story("the primary of a synchronous cluster dies", given(synchronous), killPrimary),
+  story("the primary of an asynchronous cluster dies", given(cluster()), killPrimary),
+  story("a synchronous cluster switches over", given(synchronous), switchOver),
+  story("the primary of a synchronous cluster is cut off", given(synchronous), cutOffPrimary),
+  story("the primary of an asynchronous cluster is cut off", given(cluster()), cutOffPrimary),
+  story(
+    "a cluster grows and shrinks",
+    given(cluster({ instances: 1 })),
+    patch(PostgresCluster, "orders", { spec: { instances: 3 } }),
+    patch(PostgresCluster, "orders", { spec: { instances: 2 } }),
+  ),
+];
+
+/** Longer than every period of the operator and of the instances; a world at rest has a scenario. */
+const quietMsEnough = 20_000;
+
+/** The operator reads certificates again now and then, and a run is shorter. */
+function losesSecret(fault: Fault): boolean {
+  return fault.kind === "E1" && fault.child.resource === "secrets";
+}
+
+export const options: Omit<LawOptions, "worlds"> = {
+  seed: 7,
+  quietMs: quietMsEnough,
+  oracles: excuseFaults(allOracles, { "same end as without faults": losesSecret }),
+  // Which instance leads, and how often that changed, is chance.
+  mayDiffer: [
+    ...["primary", "term", "lastFailover", "lastSwitchover", "lastPosition", "lastTimeline", "members"].map(
+      (field) => `PostgresCluster.status.${field}`,
+    ),
+    "PostgresCluster.status.certificatesEnd",
+    "PostgresCluster.status.conditions.*.message",
+    // The operator finds volumes by their annotations; labels are for people, who may edit them.
+    "PersistentVolumeClaim.metadata.labels",
+    `Pod.metadata.labels.${labels.role}`,
+    "Secret.data",
+    "Secret.metadata.annotations",
+  ],
+};

@@ -1,5 +1,5 @@
 /** The published bugs of operators of PostgreSQL, each made once in this one. */
-import type { PromiseMutant } from "./promise-mutants.ts";
+import type { PromiseMutant } from "./promise-mutant.ts";
 
 const postgres = "operators/postgres/src";
 const lives = `${postgres}/postgres.scenario.test.ts`;

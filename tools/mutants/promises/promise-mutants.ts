@@ -3,18 +3,7 @@
  * itself. A test that is named here must fail then.
  */
 import { postgresMutants } from "./postgres-mutants.ts";
-
-export interface PromiseMutant {
-  readonly id: string;
-  /** What is wrong, in one sentence. */
-  readonly bug: string;
-  readonly file: string;
-  /** Texts that the file contains once, and what replaces them. */
-  readonly edits: readonly (readonly [original: string, wrong: string])[];
-  /** The test file, and a part of the name of the test, that find it. */
-  readonly test: string;
-  readonly named: string;
-}
+import type { PromiseMutant } from "./promise-mutant.ts";
 
 const dataService = "packages/data-service/src";
 const etcd = "operators/etcd/src";

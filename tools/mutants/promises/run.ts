@@ -5,7 +5,8 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { asked, refuse } from "../../flags/asked.ts";
-import { type PromiseMutant, promiseMutants } from "./promise-mutants.ts";
+import type { PromiseMutant } from "./promise-mutant.ts";
+import { promiseMutants } from "./promise-mutants.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const config = "tools/mutants/promises/vitest.config.ts";

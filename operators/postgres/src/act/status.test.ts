@@ -65,3 +65,16 @@ test("the timeline that an appointed replica begins counts before it reports it"
   const depose = act("depose", { primary: b, handover: "failover" }, "gone");
   expect(statusOf(unheard, depose)).toMatchObject({ lastTimeline: 5 });
 });
+
+test.each([
+  [{}, undefined, "what orders-1 committed after 0/7"],
+  [{}, "1024 bytes of the log", "1024 bytes of the log, and what orders-1 committed after 0/7"],
+  [{ synchronous: { number: 1, durability: "required" } } as const, undefined, undefined],
+])("with %j and a lag of %s a failover may have lost: %s", (spec, lostAtMost, expected) => {
+  const between = { primary: undefined, formerPrimary: a, handover: "failover", lastPosition: "0/7" } as const;
+  const handing = seen([primary(a, { pod: "ended" }), replica(b)], { cluster: cluster(spec, between) });
+  const appoint = act("appoint", { primary: b, ...(lostAtMost === undefined ? {} : { lostAtMost }) }, "has most");
+  const { lastFailover } = postgresStatus(handing, appoint, facts);
+  expect(lastFailover?.to).toBe(b);
+  expect(lastFailover?.lostAtMost).toBe(expected);
+});

@@ -51,7 +51,15 @@ function appointed(
   const { formerPrimary, term = 1, candidate, handover, waitingFor, lastTimeline } = cluster.status ?? {};
   const from = formerPrimary ?? "";
   const ended = {
-    failover: { lastFailover: { from, to, at, reason: waitingFor?.what ?? why, ...present({ lostAtMost }) } },
+    failover: {
+      lastFailover: {
+        from,
+        to,
+        at,
+        reason: waitingFor?.what ?? why,
+        ...present({ lostAtMost: lossOf(cluster, lostAtMost) }),
+      },
+    },
     switchover: { lastSwitchover: { from, to, at, request: candidate ?? to } },
   };
   return {
@@ -62,6 +70,17 @@ function appointed(
     term,
     ...present({ lastTimeline: newest(lastTimeline, promotedTimeline(seen, to)) }),
   };
+}
+
+/**
+ * What is missing of the log as far as the old primary reported it; and what it committed later, which nobody
+ * knows unless replicas had to have it.
+ */
+function lossOf({ spec, status }: PostgresCluster, known: string | undefined): string | undefined {
+  if (spec.synchronous?.durability === "required") return known;
+  const { formerPrimary = "", lastPosition } = status ?? {};
+  const later = `what ${formerPrimary} committed after ${lastPosition ?? "its last report"}`;
+  return known === undefined ? later : `${known}, and ${later}`;
 }
 
 /** A replica that dies right after its promotion reports it to nobody, and nobody may begin the same one. */

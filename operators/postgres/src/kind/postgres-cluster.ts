@@ -158,7 +158,9 @@ const status = z.object({
       lostAtMost: z
         .string()
         .optional()
-        .describe("How many bytes of the log the new primary lacked at most, of what was known of the old one."),
+        .describe(
+          "What the new primary may lack of the old one: bytes of the log, and with asynchronous replication the commits after the old one's last report. Absent: nothing that was acknowledged.",
+        ),
     })
     .optional(),
   lastSwitchover: z.object({ from: z.string(), to: z.string(), at: z.string(), request: z.string() }).optional(),

@@ -13,6 +13,7 @@ const pages = [
   "examples/*",
   "operators/etcd/{README.md,manifests,monitoring}",
   "operators/postgres/{README.md,manifests}",
+  "operators/prometheus/{README.md,manifests}",
 ];
 /** Programs of the repository: they need more than the package. */
 const leftOut = ["examples/etcd/*", "examples/web-app/lines.test.ts"];

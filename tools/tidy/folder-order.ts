@@ -35,6 +35,18 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ...["gateway", "kind", "resources", "access", "seen", "observe", "plan", "status", "act"],
     ...["engine", "mirror"],
   ],
+  "operators/prometheus": [
+    "kind",
+    "generate",
+    "select",
+    "rules",
+    "workload",
+    "reload",
+    "seen",
+    "observe",
+    "plan",
+    "act",
+  ],
   "packages/process-node": [
     ...["host", "cluster", "images", "volumes", "network", "sandbox", "pod"],
     ...["status", "probes", "logs", "workers", "kubelet", "node"],

@@ -19,6 +19,7 @@ export const levels: Readonly<Record<string, number>> = {
   "packages/cli": 6,
   "operators/etcd": 7,
   "operators/postgres": 7,
+  "operators/prometheus": 7,
   "operators/key-value": 7,
   "operators/append-log": 7,
 };

@@ -20,6 +20,7 @@ export {
   timestamp,
   timeZone,
 } from "@setpoint/schema";
+export { labelSelectorOf, matchesLabelSelector } from "@setpoint/apimachinery";
 export { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityValue } from "@setpoint/apimachinery";
 
 // what `defineKind` takes and returns

@@ -1,0 +1,7 @@
+/** Operates Prometheus by the kinds of monitoring.coreos.com; see the README beside this package. */
+export { PodMonitor } from "./kind/pod-monitor.ts";
+export { Prometheus } from "./kind/prometheus.ts";
+export { PrometheusRule } from "./kind/prometheus-rule.ts";
+export { ServiceMonitor } from "./kind/service-monitor.ts";
+export { configurationText, generateConfiguration } from "./generate/configuration.ts";
+export type { ConfigurationSources, GeneratedConfiguration } from "./generate/configuration.ts";

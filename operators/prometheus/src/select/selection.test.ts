@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
+import { isManaged, selected } from "./selection.ts";
+
+const namespaces = ["monitoring", "shop", "bank"].map((name) => ({ metadata: { name, labels: { team: name } } }));
+const objects = ["monitoring", "shop", "bank"].flatMap((namespace) =>
+  ["red", "blue"].map((color) => ({ metadata: { namespace, name: color, labels: { color } } })),
+);
+
+function namesFor(spec: Partial<PrometheusSpec>): readonly string[] {
+  const prometheus = Prometheus({ name: "main", namespace: "monitoring", spec });
+  const found = selected(prometheus, "ServiceMonitor", objects, namespaces);
+  return found.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+}
+
+test.each<readonly [string, Partial<PrometheusSpec>, readonly string[]]>([
+  ["no selector", { serviceMonitorNamespaceSelector: {} }, []],
+  ["an empty selector", { serviceMonitorSelector: {} }, ["monitoring/red", "monitoring/blue"]],
+  ["a label", { serviceMonitorSelector: { matchLabels: { color: "red" } } }, ["monitoring/red"]],
+  [
+    "a label in all namespaces",
+    { serviceMonitorSelector: { matchLabels: { color: "red" } }, serviceMonitorNamespaceSelector: {} },
+    ["monitoring/red", "shop/red", "bank/red"],
+  ],
+  [
+    "a label of namespaces",
+    { serviceMonitorSelector: {}, serviceMonitorNamespaceSelector: { matchLabels: { team: "shop" } } },
+    ["shop/red", "shop/blue"],
+  ],
+  [
+    "an expression",
+    {
+      serviceMonitorSelector: {},
+      serviceMonitorNamespaceSelector: {
+        matchExpressions: [{ key: "team", operator: "NotIn", values: ["shop", "bank"] }],
+      },
+    },
+    ["monitoring/red", "monitoring/blue"],
+  ],
+])("%s", (_, spec, names) => {
+  expect(namesFor(spec)).toEqual(names);
+});
+
+test.each<readonly [Partial<PrometheusSpec>, boolean]>([
+  [{}, false],
+  [{ ruleSelector: {} }, false],
+  [{ serviceMonitorSelector: {} }, true],
+  [{ probeSelector: {} }, true],
+])("%j: the operator writes the configuration: %s", (spec, managed) => {
+  expect(isManaged(Prometheus({ name: "main", spec }).spec)).toBe(managed);
+});

@@ -1,0 +1,57 @@
+/**
+ * Which monitors and rules a Prometheus selects; pure. A selector that is absent selects nothing, an empty
+ * one everything. An absent namespace selector means the namespace of the Prometheus.
+ */
+import { matchesLabelSelector } from "setpoint/kinds";
+import type { Prometheus, PrometheusSpec } from "../kind/prometheus.ts";
+import type { Selector } from "../kind/scrape-fields.ts";
+
+export interface Labelled {
+  readonly metadata: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+}
+
+/** Which selectors of a Prometheus are for which kind. */
+const selectors = {
+  ServiceMonitor: ["serviceMonitorSelector", "serviceMonitorNamespaceSelector"],
+  PodMonitor: ["podMonitorSelector", "podMonitorNamespaceSelector"],
+  PrometheusRule: ["ruleSelector", "ruleNamespaceSelector"],
+} as const;
+
+export type ConfigurationKind = keyof typeof selectors;
+
+/** The objects of one kind that the Prometheus selects. `namespaces` are those of the cluster. */
+export function selected<T extends Labelled>(
+  prometheus: Prometheus,
+  kind: ConfigurationKind,
+  objects: readonly T[],
+  namespaces: readonly Labelled[],
+): readonly T[] {
+  const [ofObjects, ofNamespaces] = selectors[kind];
+  const selector = prometheus.spec[ofObjects];
+  if (selector === undefined) return [];
+  const names = namespaceNames(prometheus, prometheus.spec[ofNamespaces], namespaces);
+  return objects.filter(
+    ({ metadata }) => names.has(metadata.namespace ?? "") && matchesLabelSelector(selector, metadata.labels ?? {}),
+  );
+}
+
+function namespaceNames(
+  { metadata }: Prometheus,
+  selector: Selector | undefined,
+  namespaces: readonly Labelled[],
+): ReadonlySet<string> {
+  if (selector === undefined) return new Set([metadata.namespace ?? ""]);
+  const matching = namespaces.filter((namespace) => matchesLabelSelector(selector, namespace.metadata.labels ?? {}));
+  return new Set(matching.map((namespace) => namespace.metadata.name ?? ""));
+}
+
+/** Without any selector of targets, the user writes the configuration into the Secret. */
+export function isManaged(spec: PrometheusSpec): boolean {
+  return [spec.serviceMonitorSelector, spec.podMonitorSelector, spec.probeSelector, spec.scrapeConfigSelector].some(
+    (selector) => selector !== undefined,
+  );
+}

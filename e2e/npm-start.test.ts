@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { processesWith } from "./processes.ts";
 
-const program = fileURLToPath(new URL("../examples/etcd/start.ts", import.meta.url));
+const program = fileURLToPath(new URL("../examples/start.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "setpoint-start-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -31,7 +31,7 @@ interface RunningExample extends AsyncDisposable {
 /** `npm start`, without its tour. */
 async function startExample(folder: string): Promise<RunningExample> {
   const kubeconfig = join(folder, "kubeconfig");
-  const script = join(root, "examples/etcd/start.ts");
+  const script = join(root, "examples/start.ts");
   const flags = ["--data-dir", join(folder, "data"), "--kubeconfig", kubeconfig];
   const child = spawn(process.execPath, ["--conditions=@setpoint/source", script, ...flags], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-const program = new URL("../../examples/etcd/start.ts", import.meta.url).pathname;
+const program = new URL("../../examples/start.ts", import.meta.url).pathname;
 
 const stopMsMax = 30_000;
 

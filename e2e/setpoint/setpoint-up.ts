@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
 const bin = new URL("../../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
-const example = new URL("../../examples/etcd/start.ts", import.meta.url).pathname;
+const example = new URL("../../examples/start.ts", import.meta.url).pathname;
 /**
  * A start that neither serves nor ends by then is stuck; one that waits for an image takes 20 s on a machine
  * with other work.

@@ -1,7 +1,7 @@
-// `npm start`: makes the machine ready, then runs the etcd example on an embedded control plane.
+// `npm start`: makes the machine ready, then runs an example, that of etcd when none is named, on an embedded cluster.
 import { installDebianPackages, installNpmPackages, userPackages } from "./install.mjs";
 import { runPinned } from "./run-pinned.mjs";
 
 installNpmPackages();
 installDebianPackages(process.getuid() === 0 ? [] : userPackages);
-runPinned("examples/etcd/start.ts", process.argv.slice(2));
+runPinned("examples/start.ts", process.argv.slice(2));

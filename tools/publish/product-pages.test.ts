@@ -41,5 +41,6 @@ test("links between pages are kept in the npm package", () => {
 test("the npm package has examples to copy and the manifests of the etcd operator", () => {
   for (const path of ["examples/candy/candy.ts", "examples/etcd/cluster.yaml", "operators/etcd/manifests/install.yaml"])
     expect(existsSync(join(target, path)), path).toBe(true);
-  expect(existsSync(join(target, "examples/etcd/start.ts"))).toBe(false);
+  for (const path of ["examples/start.ts", "examples/tours", "examples/etcd/example.ts", "examples/postgres/tour"])
+    expect(existsSync(join(target, path)), path).toBe(false);
 });

@@ -16,8 +16,8 @@ const pages = [
   "operators/prometheus/{README.md,manifests}",
 ];
 /** Programs of the repository: they need more than the package. */
-const leftOut = ["examples/etcd/*", "examples/web-app/lines.test.ts"];
-const kept = ["examples/etcd/cluster.yaml"];
+const leftOut = ["examples/{etcd,postgres}/*", "examples/tours", "examples/start.ts", "examples/web-app/lines.test.ts"];
+const kept = ["examples/etcd/cluster.yaml", "examples/postgres/cluster.yaml"];
 
 /**
  * Copies the pages, at their places in the repository, so that their links hold. A link to what the package

@@ -9,6 +9,19 @@ spec: { version: "15", storage: { size: 1Gi } }
 
 export const postgresStories: readonly Story[] = [
   {
+    title: "a fresh clone plays the tour of PostgreSQL",
+    pages: ["README.md", "operators/postgres/README.md"],
+    place: "clone",
+    acts: [
+      {
+        typed: "npm start -- --operator postgres",
+        with: { "--operator postgres": "--operator postgres --exit" },
+        says: /^All steps hold/m,
+        seconds: 600,
+      },
+    ],
+  },
+  {
     title: "PostgreSQL is installed, asked, and changes its primary",
     pages: ["operators/postgres/README.md"],
     place: "project",

@@ -2,15 +2,13 @@
  * Runs the steps one after the other, prints each with its seconds, and stops at the first that does not
  * hold.
  */
-import { messageOf } from "@setpoint/apimachinery";
-import { systemClock } from "@setpoint/host/system";
+import type { Print } from "../../tours/example.ts";
+import { runStep } from "../../tours/run-step.ts";
 import { useBinding } from "./binding-step.ts";
 import type { ClusterUnderTour } from "./cluster-under-tour.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
 import { recoverySteps, removeCopies } from "./recovery-steps.ts";
 import { deleteCluster, stepsUnderWrites } from "./steps.ts";
-
-export type Print = (line: string) => void;
 
 /** Whether all steps held; the failed step's name has been printed. */
 export async function runTour(cluster: ClusterUnderTour, print: Print): Promise<boolean> {
@@ -30,17 +28,4 @@ export async function runTour(cluster: ClusterUnderTour, print: Print): Promise<
     await removeCopies(cluster);
     return deleteCluster(cluster);
   });
-}
-
-async function runStep(name: string, print: Print, run: () => Promise<string>): Promise<boolean> {
-  const startedMs = systemClock.monotonic();
-  const took = (): string => `${((systemClock.monotonic() - startedMs) / 1000).toFixed(1).padStart(5)} s`;
-  try {
-    const said = await run();
-    print(`  ok    ${took()}  ${name}: ${said}`);
-    return true;
-  } catch (error) {
-    print(`  FAIL  ${took()}  ${name}: ${messageOf(error)}`);
-    return false;
-  }
 }

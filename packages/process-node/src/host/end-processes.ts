@@ -1,6 +1,6 @@
 /** Ends processes of this host that nothing has a record of. */
-import { readdirSync, readFileSync } from "node:fs";
 import { type Clock, sleep } from "@setpoint/host";
+import type { ProcessList } from "./process-list.ts";
 
 const pollMs = 10;
 
@@ -9,15 +9,16 @@ const pollMs = 10;
  * command line end with NUL, as in /proc.
  */
 export async function endProcesses(
+  processes: ProcessList,
   isMeant: (commandLine: string) => boolean,
   clock: Clock,
   msMax: number,
 ): Promise<void> {
   const deadlineMs = clock.monotonic() + msMax;
   for (;;) {
-    const pids = processes(isMeant);
-    if (pids.length === 0) return;
-    for (const pid of pids) kill(pid);
+    const meant = (await processes.read()).filter(({ commandLine }) => isMeant(commandLine));
+    if (meant.length === 0) return;
+    for (const { pid } of meant) kill(pid);
     if (clock.monotonic() > deadlineMs) return;
     await sleep(clock, pollMs);
   }
@@ -29,19 +30,5 @@ export function kill(pid: number): void {
     process.kill(pid, "SIGKILL");
   } catch {
     // It ended in between.
-  }
-}
-
-function processes(isMeant: (commandLine: string) => boolean): readonly number[] {
-  const names = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
-  return names.filter((name) => isMeant(commandLine(name))).map(Number);
-}
-
-/** Empty for a process that has ended, also while its parent has not noticed that. */
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
   }
 }

@@ -17,6 +17,7 @@ import type {
 import { attachToContainer } from "./attach-relay.ts";
 import { nodeError } from "../errors.ts";
 import { endProcesses } from "../host/end-processes.ts";
+import { ProcessList } from "../host/process-list.ts";
 import { launch } from "../host/launch.ts";
 import { identify, isAlive, signalProcess } from "../host/process-identity.ts";
 import { conmonCommand, conmonPid, createByConmon, crunProgram, reopenLog } from "./conmon.ts";
@@ -90,6 +91,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   readonly #ids: IdRanges;
   readonly #sandboxes: PodSandboxes;
   readonly #exits: ExitWatch;
+  readonly #processes: ProcessList;
   readonly #stage: string;
   readonly #gate: StartGate = new StartGate(startsMax);
   /** Starts under way, by container. */
@@ -106,6 +108,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     this.#rights = this.#privileged ? rootRights : new OwnUserNamespace(directory);
     this.#ids = new IdRanges(options.idsFile);
     this.#sandboxes = new PodSandboxes(directory, this.#ids, this.#privileged, this.#rights);
+    this.#processes = new ProcessList(clock);
     this.#exits = new ExitWatch(clock, join(directory, ".exits"));
     // Each start mounts something of its own there, which no other process sees.
     this.#stage = this.#privileged ? "/run/setpoint-stage" : join(directory, ".stage");
@@ -175,7 +178,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     const { clock } = this.#options;
     const deadlineMs = clock.monotonic() + endMsMax;
     for (;;) {
-      await endProcesses((line) => this.#isFor(line, podUid), clock, endMsMax);
+      await endProcesses(this.#processes, (line) => this.#isFor(line, podUid), clock, endMsMax);
       const starts = [...this.#starts.values()].filter((start) => start.podUid === podUid);
       if (starts.length === 0 || clock.monotonic() > deadlineMs) return;
       await Promise.race([sleep(clock, 50), Promise.all(starts.map(({ over }) => over))]);
@@ -381,7 +384,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     if (record !== undefined) await this.#kill(record);
     // What made it may have ended, or be at work still, before there was a record.
     if (record?.isStarted !== true)
-      await endProcesses((line) => this.#isFor(line, id.podUid, id), this.#options.clock, killMsMax);
+      await endProcesses(this.#processes, (line) => this.#isFor(line, id.podUid, id), this.#options.clock, killMsMax);
     await this.#forget(id);
     this.#exits.forget(toolName(id));
     // Its start, which fails at this moment, may still write there.

@@ -1,6 +1,6 @@
 /**
- * `npm start [-- --operator NAME] [--exit]`: an embedded cluster, an operator installed as on any cluster, and
- * what it operates: three members of etcd, or three instances of PostgreSQL. `--exit` plays its tour.
+ * `npm start [-- --operator NAME] [--exit]`: an embedded cluster, an operator installed as on any cluster,
+ * and what it operates: three members of etcd, or three instances of PostgreSQL. `--exit` plays its tour.
  */
 import { dirname, relative } from "node:path";
 import { isSetpointError, SetpointError } from "@setpoint/apimachinery";

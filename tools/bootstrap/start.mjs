@@ -1,4 +1,4 @@
-// `npm start`: makes the machine ready, then runs an example, that of etcd when none is named, on an embedded cluster.
+// `npm start`: makes the machine ready, then runs an example on an embedded cluster.
 import { installDebianPackages, installNpmPackages, userPackages } from "./install.mjs";
 import { runPinned } from "./run-pinned.mjs";
 

@@ -35,7 +35,7 @@ export class LedgerWriter {
     this.#pod = `writer-of-${cluster.name}`;
   }
 
-  /** Resolves when the first number is written, through the Service of the primary and with the login of its Secret. */
+  /** Resolves when the first number is written, through the Service and with the login of the Secret. */
   async start(): Promise<void> {
     const { client, name, namespace } = this.#cluster;
     const { spec } = await this.#cluster.get();

@@ -1,4 +1,4 @@
-/** What the tour sees of a PostgresCluster: its status by the Kubernetes API, its data by psql in its pods. */
+/** What the tour sees of a PostgresCluster: status by the Kubernetes API, data by psql in its pods. */
 import { isNotFound, messageOf } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 import { execInPod, type HttpConnection, resolveConnection } from "@setpoint/client/node";
@@ -57,7 +57,7 @@ export class PostgresUnderTour {
     await this.client.patch(PostgresCluster, this, { spec });
   }
 
-  /** All instances are ready and the status is of the latest spec; under a new primary when `former` is given. */
+  /** All instances are ready in the latest spec; under another primary when `former` is given. */
   async settled(former?: string): Promise<ClusterStatus> {
     let said = "";
     return this.until(`${this.name} to be running`, async () => {

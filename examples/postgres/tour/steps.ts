@@ -107,7 +107,8 @@ export const bind: PostgresStep = {
     });
     const count = await writer.sqlWith(uri, "select count(*) from ledger");
     const refusal = await refusalOf(writer.sqlWith(uri, "insert into ledger values (-1)"));
-    if (!refusal.includes("permission denied")) throw new Error(`a login that may only read was told: ${refusal}`);
+    if (!refusal.includes("permission denied"))
+      throw new Error(`the answer to a login that may only read is "${refusal}"`);
     await client.delete(ServiceBinding, { name: binding, namespace });
     await cluster.until("the end of the login", async () =>
       (await refusalOf(writer.sqlWith(uri, "select 1"))) === "" ? undefined : true,

@@ -14,14 +14,17 @@ import { PodFailures } from "setpoint/pods";
 import { ownedKinds, postgresActions } from "./act/actions.ts";
 import { postgresConditions } from "./act/conditions.ts";
 import { postgresStatus } from "./act/status.ts";
+import { databases } from "./databases/databases.ts";
 import { postgresAcceptance } from "./engine/postgres-acceptance.ts";
 import { postgresEngine } from "./engine/postgres-engine.ts";
+import { httpsInnerGateway, type InnerGateway } from "./instance/inner-gateway.ts";
 import type { InstanceGateway } from "./instance/instance-gateway.ts";
 import { clusterOfLogin, loginSecrets } from "./kind/login-secret.ts";
 import { PostgresCluster } from "./kind/postgres-cluster.ts";
 import { relatedImages } from "./kind/related-images.ts";
 import { observe } from "./observe/observe.ts";
 import { plan } from "./plan/plan.ts";
+import { roleRules, roles } from "./roles/roles.ts";
 import type { Memory } from "./seen/memory.ts";
 
 /** Enough for all clusters of an operator; what is forgotten is observed again. */
@@ -35,11 +38,15 @@ const writes = new Map<KindRef, readonly WriteVerb[]>([
   [PersistentVolumeClaim, ["create", "patch", "delete"]],
 ]);
 
-/** `gateway` talks to instance managers; `image` is the operator's own, which has the instance manager. */
+/**
+ * `gateway` and `inner` talk to instance managers; `image` is the operator's own, which has the instance
+ * manager.
+ */
 export function postgresOperator(
   gateway: InstanceGateway,
   image: string,
   issuer: CertificateIssuer = x509Issuer,
+  inner: InnerGateway = httpsInnerGateway,
 ): Operator {
   const keeper = new CertificateKeeper(issuer);
   const senses = {
@@ -65,9 +72,9 @@ export function postgresOperator(
   return defineDataService({
     acceptance: postgresAcceptance(postgresEngine(gateway)),
     image,
-    controllers: [clusters],
+    controllers: [clusters, roles(inner), databases(inner)],
     writes,
     relatedImages,
-    permissions: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] }],
+    permissions: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] }, ...roleRules],
   });
 }

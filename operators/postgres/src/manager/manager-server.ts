@@ -6,25 +6,17 @@ import { baseBackupPath, clientNames, desiredPath, leasePath, reportPath } from 
 import { managerPort, probePort } from "../kind/names.ts";
 import type { BaseBackups } from "./base-backup.ts";
 import { keyMaterial } from "./certificate-files.ts";
+import { answerInner } from "./inner/inner-requests.ts";
 import type { InstanceManager } from "./instance-manager.ts";
 import { dropUserPath, loginPath, userPath } from "../instance/user-protocol.ts";
 import { parseDesired, parseDroppedUser, parseLeaseRequest, parseLogin, parseWantedUser } from "./parse-request.ts";
 import type { Programs } from "./programs.ts";
+import { Refusal } from "./refusal.ts";
 import type { Sql } from "./sql.ts";
 import { dropUser, ensureUser, proveLogin } from "./users.ts";
 
 /** A document has a few kilobytes. */
 const bodyBytesMax = 1 << 18;
-
-/** Refused with this status and sentence. */
-class Refusal extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
 
 export interface ManagerServers extends AsyncDisposable {
   /** New connections use the certificates as they are now. */
@@ -131,11 +123,10 @@ async function route(parts: ManagerParts, request: IncomingMessage): Promise<unk
 }
 
 /** Only the primary can change users. */
-async function routeUsers(
-  call: string,
-  { manager, sql, programs }: ManagerParts,
-  request: IncomingMessage,
-): Promise<unknown> {
+async function routeUsers(call: string, parts: ManagerParts, request: IncomingMessage): Promise<unknown> {
+  const { manager, sql, programs } = parts;
+  const inner = await answerInner(call, () => bodyOf(request), parts);
+  if (inner !== undefined) return inner;
   const known = [`PUT ${userPath}`, `POST ${loginPath}`, `POST ${dropUserPath}`];
   if (!known.includes(call)) throw new Refusal(404, `There is nothing at ${call}`);
   if (!(await manager.isPrimary())) throw new Refusal(409, "This instance is not the primary");

@@ -43,6 +43,21 @@ const settingErrorsQuery = `select 'spec.parameters[' || name || ']: ' || error 
   union all select 'spec.accessRules[' || line_number - ${firstAccessRuleLine} || ']: ' || error
     from pg_hba_file_rules where error is not null`;
 
+/**
+ * What the manager itself writes must not wait for replicas, which may need it to come up; and what it sends
+ * is in no log, because it has verifiers of passwords.
+ */
+const sessionOptions = [
+  "synchronous_commit=local",
+  "log_statement=none",
+  "log_min_duration_statement=-1",
+  "log_min_duration_sample=-1",
+  "log_transaction_sample_rate=0",
+  "log_min_error_statement=panic",
+]
+  .map((setting) => `-c ${setting}`)
+  .join(" ");
+
 /** Probes, reports and steps that come together ask once. */
 const freshMs = 300;
 
@@ -97,8 +112,7 @@ export class Sql {
     // On standard input, so that no statement is in a list of processes.
     return this.#programs.run("psql", [...args, "-d", database, "-f", "-"], {
       input: statement,
-      // What the manager itself writes must not wait for replicas, which may need it to come up.
-      env: { PGCONNECT_TIMEOUT: "2", PGAPPNAME: "setpoint", PGOPTIONS: "-c synchronous_commit=local" },
+      env: { PGCONNECT_TIMEOUT: "2", PGAPPNAME: "setpoint", PGOPTIONS: sessionOptions },
       ...(signal === undefined ? {} : { signal }),
     });
   }

@@ -1,0 +1,18 @@
+/** Names of roles and databases that belong to PostgreSQL, to the operator, or to nobody. */
+
+/** Labels that start with a letter or underscore; a minus is quoted in SQL. */
+export const innerName = /^[a-z_][a-z0-9_-]*$/;
+
+export const reservedRoles: readonly string[] = ["postgres", "streaming_replica", "setpoint_pooler", "public", "none"];
+export const reservedDatabases: readonly string[] = ["postgres", "template0", "template1", "pgbouncer"];
+
+export function isReservedRole(name: string): boolean {
+  return reservedRoles.includes(name) || name.startsWith("pg_");
+}
+
+/** Roles of PostgreSQL whose members run programs or read and write files as the server: superusers in effect. */
+export const superuserGroups: readonly string[] = [
+  "pg_execute_server_program",
+  "pg_read_server_files",
+  "pg_write_server_files",
+];

@@ -73,6 +73,14 @@ function postgres(suite: string, major: string): ImageSource {
   };
 }
 
+/** As CloudNativePG's image: its user has the number 998. Debian 12 has no auth_dbname yet. */
+const pgbouncer: ImageSource = {
+  closure: { suite: "trixie", packages: ["pgbouncer", "dash", "coreutils"] },
+  users: { pgbouncer: 998 },
+  env: { PATH: path.PATH },
+  command: ["pgbouncer", "--version"],
+};
+
 const modules = ["mpm_event", "authz_core", "dir", "mime"];
 
 /** Debian's configuration is for one server of a host. Apache does not serve as root. */
@@ -136,6 +144,7 @@ export const commonImages: readonly CatalogueEntry[] = [
       ...Object.fromEntries(["17", "17-trixie", "latest"].map((tag) => [tag, postgres("trixie", "17")])),
     },
   },
+  { repositories: ["ghcr.io/cloudnative-pg/pgbouncer"], tags: tagged(pgbouncer, "1.24 1.24.1") },
   { repositories: ["docker.io/library/httpd"], tags: tagged(httpd, "alpine 2 2.4 2.4-alpine") },
   { repositories: ["docker.io/library/memcached"], tags: tagged(memcached, "alpine 1 1.6 1.6-alpine") },
   { repositories: ["docker.io/library/python"], tags: tagged(python, "slim 3 3-slim 3.11 3.11-slim") },

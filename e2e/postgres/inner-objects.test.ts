@@ -5,22 +5,25 @@ import { InnerWorld, limitMs } from "./inner-world.ts";
 import { PostgresPlayground } from "./playground.ts";
 
 const cluster = "inner";
-/** A machine that is slow is no reason for another primary. */
-const failover = { silenceSeconds: 30 };
 
 let playground: PostgresPlayground;
 let world: InnerWorld;
 beforeAll(async () => {
   playground = await PostgresPlayground.open();
+  world = await worldWith(cluster, { instances: 1 });
+});
+afterAll(() => playground?.[Symbol.asyncDispose]());
+
+async function worldWith(name: string, spec: object): Promise<InnerWorld> {
   await playground.create({
     apiVersion: "postgres.setpoint.dev/v1",
     kind: "PostgresCluster",
-    metadata: { name: cluster },
-    spec: { version: "15", instances: 3, storage: { size: "1Gi" }, synchronous: { number: 1 }, failover },
+    metadata: { name },
+    // A machine that is slow is no reason for another primary.
+    spec: { version: "15", storage: { size: "1Gi" }, failover: { silenceSeconds: 60 }, ...spec },
   });
-  world = new InnerWorld(playground, cluster);
-});
-afterAll(() => playground?.[Symbol.asyncDispose]());
+  return new InnerWorld(playground, name);
+}
 
 /** Without grace: it is not asked to end, it ends. */
 async function killOperator(): Promise<void> {
@@ -123,26 +126,26 @@ test("what an interrupted creation has left is finished", async () => {
 
 const numbers = [1, 2, 3, 4, 5, 6];
 
-async function applyMany(prefix: string): Promise<void> {
+async function applyMany(to: InnerWorld, prefix: string): Promise<void> {
   for (const number of numbers) {
     const owner = `${prefix}-owner-${number}`;
-    await world.apply("PostgresRole", owner, { password: {} });
-    await world.apply("PostgresDatabase", `${prefix}-${number}`, { owner, extensions: [{ name: "pg_trgm" }] });
+    await to.apply("PostgresRole", owner, { password: {} });
+    await to.apply("PostgresDatabase", `${prefix}-${number}`, { owner, extensions: [{ name: "pg_trgm" }] });
   }
 }
 
-async function allReady(prefix: string): Promise<void> {
+async function allReady(of: InnerWorld, prefix: string): Promise<void> {
   for (const number of numbers) {
-    await world.condition("postgresdatabase", `${prefix}-${number}`, "Ready", "True");
-    await world.condition("postgresrole", `${prefix}-owner-${number}`, "Ready", "True");
-    const { uri = "" } = await world.secret(`${prefix}-owner-${number}`);
-    const answer = await world.as(uri.replace("/app?", `/${prefix}-${number}?`), "select current_database()");
+    await of.condition("postgresdatabase", `${prefix}-${number}`, "Ready", "True");
+    await of.condition("postgresrole", `${prefix}-owner-${number}`, "Ready", "True");
+    const { uri = "" } = await of.secret(`${prefix}-owner-${number}`);
+    const answer = await of.as(uri.replace("/app?", `/${prefix}-${number}?`), "select current_database()");
     expect(answer).toBe(`${prefix}-${number}`);
   }
 }
 
 test("an operator that is killed again and again finishes what it began", async () => {
-  const applied = applyMany("killed");
+  const applied = applyMany(world, "killed");
   await killOperator();
   await applied;
   await killOperator();
@@ -152,13 +155,14 @@ test("an operator that is killed again and again finishes what it began", async 
     );
   }, limitMs);
   await killOperator();
-  await allReady("killed");
+  await allReady(world, "killed");
 });
 
 test("a failover in the middle loses nothing", async () => {
-  await applyMany("moved");
-  const former = await world.primary();
+  const moved = await worldWith("moved", { instances: 3, synchronous: { number: 1 } });
+  await applyMany(moved, "moved");
+  const former = await moved.primary();
   await playground.kubectl.ok(`delete pod ${former} --force --grace-period=0`);
-  await playground.settled(cluster, limitMs, former);
-  await allReady("moved");
+  await playground.settled("moved", 3 * limitMs, former);
+  await allReady(moved, "moved");
 });

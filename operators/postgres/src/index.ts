@@ -1,6 +1,7 @@
 /** Operates PostgreSQL clusters; see the README beside this package. */
 export { PostgresCluster } from "./kind/postgres-cluster.ts";
 export { PostgresDatabase } from "./databases/postgres-database.ts";
+export { PostgresPooler } from "./poolers/postgres-pooler.ts";
 export { PostgresRole } from "./roles/postgres-role.ts";
 export { postgresOperator } from "./postgres-operator.ts";
 export type { InstanceGateway, ManagerCertificates } from "./instance/instance-gateway.ts";

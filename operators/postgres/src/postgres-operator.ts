@@ -19,11 +19,14 @@ import { postgresAcceptance } from "./engine/postgres-acceptance.ts";
 import { postgresEngine } from "./engine/postgres-engine.ts";
 import { httpsInnerGateway, type InnerGateway } from "./instance/inner-gateway.ts";
 import type { InstanceGateway } from "./instance/instance-gateway.ts";
+import { httpsPoolerGateway, type PoolerGateway } from "./instance/pooler-gateway.ts";
 import { clusterOfLogin, loginSecrets } from "./kind/login-secret.ts";
 import { PostgresCluster } from "./kind/postgres-cluster.ts";
 import { relatedImages } from "./kind/related-images.ts";
 import { observe } from "./observe/observe.ts";
 import { plan } from "./plan/plan.ts";
+import { clusterOfPooler, poolers, poolerWrites } from "./poolers/poolers.ts";
+import { PostgresPooler } from "./poolers/postgres-pooler.ts";
 import { roleRules, roles } from "./roles/roles.ts";
 import type { Memory } from "./seen/memory.ts";
 
@@ -39,7 +42,7 @@ const writes = new Map<KindRef, readonly WriteVerb[]>([
 ]);
 
 /**
- * `gateway` and `inner` talk to instance managers; `image` is the operator's own, which has the instance
+ * `gateway`, `inner` and `pooling` talk to managers; `image` is the operator's own, which has the instance
  * manager.
  */
 export function postgresOperator(
@@ -47,6 +50,7 @@ export function postgresOperator(
   image: string,
   issuer: CertificateIssuer = x509Issuer,
   inner: InnerGateway = httpsInnerGateway,
+  pooling: PoolerGateway = httpsPoolerGateway,
 ): Operator {
   const keeper = new CertificateKeeper(issuer);
   const senses = {
@@ -59,6 +63,7 @@ export function postgresOperator(
     owns: [...ownedKinds],
     watches: [
       watching(Secret, clusterOfLogin, loginSecrets),
+      watching(PostgresPooler, clusterOfPooler),
       watchStores(PostgresCluster, ({ spec }) => spec.archive?.store),
     ],
     observe: (cluster, context) => observe(cluster, context, senses),
@@ -72,8 +77,8 @@ export function postgresOperator(
   return defineDataService({
     acceptance: postgresAcceptance(postgresEngine(gateway)),
     image,
-    controllers: [clusters, roles(inner), databases(inner)],
-    writes,
+    controllers: [clusters, roles(inner), databases(inner), poolers(pooling, image)],
+    writes: new Map([...writes, ...poolerWrites]),
     relatedImages,
     permissions: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] }, ...roleRules],
   });

@@ -23,6 +23,8 @@ export interface ActionPorts {
   readonly image: string;
 }
 
+const pauseLookMs = 100;
+
 type ActionFunctions = {
   readonly [Name in keyof Actions]: (
     args: Actions[Name],
@@ -33,8 +35,13 @@ type ActionFunctions = {
 
 export function postgresActions(ports: ActionPorts): ActionFunctions {
   return {
-    maintainCertificates: async (_, context, { cluster }) =>
-      void (await ports.keeper.maintain(certificatesOf(cluster), context)),
+    maintainCertificates: async (_, context, { cluster, poolers }) => {
+      const names = poolers.map(({ name }) => name);
+      await ports.keeper.maintain(certificatesOf(cluster, names), context);
+    },
+
+    // The status, written before, says it.
+    pausePoolers: async (_, context) => context.requeueAfter(pauseLookMs, "see whether all clients wait"),
 
     createLogin: async (_, { client, host, signal }, { cluster }) => {
       await client.create(...newLogin(cluster, host.random), { signal }).catch((error: unknown) => {

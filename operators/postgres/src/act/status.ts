@@ -5,6 +5,7 @@ import { labels } from "../kind/labels.ts";
 import { wantedInstances } from "../kind/names.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { hashOf } from "../instance/document-hash.ts";
+import { isPausing } from "../plan/plan-pause.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";
 import { wantedDocument } from "../plan/wanted.ts";
 import { acceptsWrites, isReady, isStandby, primaryOf, type Seen, type SeenInstance } from "../seen/seen.ts";
@@ -25,7 +26,7 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     observedGeneration: cluster.metadata.generation,
     ...dataOf(seen, step),
     ...succession(seen, step, facts),
-    ...present({ voters: votersOf(seen), archive: archiveOf(seen) }),
+    ...present({ voters: votersOf(seen), archive: archiveOf(seen), pausing: pausingOf(seen, step, facts) }),
     instances: countPods(seen),
     readyInstances: instances.filter(isReady).length,
     ...present({ currentVersion: serving?.version ?? cluster.status?.currentVersion }),
@@ -36,6 +37,11 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     ...present({ waitingFor: waitingFor(cluster.status, step, facts) }),
     selector: `${labels.cluster}=${name}`,
   };
+}
+
+function pausingOf(seen: Seen, step: PostgresStep, { now }: StepFacts): Status["pausing"] {
+  if (step.kind === "act" && step.action === "pausePoolers") return { for: step.args.next, since: now };
+  return isPausing(seen, step, Date.parse(now)) ? seen.cluster.status?.pausing : undefined;
 }
 
 /** The primary's archiver says it; what it said last counts while there is no primary. */

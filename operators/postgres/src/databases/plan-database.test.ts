@@ -11,7 +11,11 @@ import { databaseRefusals, wantedDatabase } from "./wanted-database.ts";
 type Spec = Parameters<typeof PostgresDatabase>[0]["spec"];
 
 function database(spec: Partial<Spec> = {}): Stored<PostgresDatabase> {
-  const made = PostgresDatabase({ name: "stock", namespace: "default", spec: { cluster: "orders", owner: "shop", ...spec } });
+  const made = PostgresDatabase({
+    name: "stock",
+    namespace: "default",
+    spec: { cluster: "orders", owner: "shop", ...spec },
+  });
   return { ...made, metadata: { ...made.metadata, uid: "u1", generation: 2 } } as never;
 }
 
@@ -47,10 +51,7 @@ function textOf(situation: SeenDatabase): string {
 const trgm = (version: string): Partial<Spec> => ({ extensions: [{ name: "pg_trgm", version }] });
 const rows: readonly (readonly [SeenDatabase, string])[] = [
   [{ ...seen({}, {}), refusals: [{ field: "spec.database", why: "no" }] }, "refused: FieldsRefused"],
-  [
-    { ...seen({}, {}), cluster: judgeCluster("orders", undefined) },
-    'cluster: PostgresCluster "orders" does not exist',
-  ],
+  [{ ...seen({}, {}), cluster: judgeCluster("orders", undefined) }, 'cluster: PostgresCluster "orders" does not exist'],
   [
     { ...seen({}, {}), answer: undefined, silence: "timeout" },
     'silent primary: the primary of PostgresCluster "orders" gives no answer: timeout',
@@ -59,7 +60,10 @@ const rows: readonly (readonly [SeenDatabase, string])[] = [
     seen({}, { holder: null }),
     'foreign database: database "stock" exists already; set spec.adopt: true to take it over, or use another spec.database',
   ],
-  [seen({ adopt: true }, { isTemplate: true }), 'foreign database: database "stock" is a template; use another spec.database'],
+  [
+    seen({ adopt: true }, { isTemplate: true }),
+    'foreign database: database "stock" is a template; use another spec.database',
+  ],
   [
     seen({}, { isInvalid: true }),
     'foreign database: database "stock" is left over from a drop that was interrupted; drop it by hand',
@@ -82,11 +86,16 @@ const rows: readonly (readonly [SeenDatabase, string])[] = [
     "extensions that the image lacks: spec.extensions[pg_trgm]: expected 9, and the image has 1.5",
   ],
   [
-    seen(trgm("1.4"), { extensions: { pg_trgm: { version: "1.6", schema: "public", available: ["1.6"], hasPath: false } } }),
+    seen(trgm("1.4"), {
+      extensions: { pg_trgm: { version: "1.6", schema: "public", available: ["1.6"], hasPath: false } },
+    }),
     "extensions that the image lacks: spec.extensions[pg_trgm]: there is no way from 1.6 to 1.4; the image has 1.6",
   ],
   [seen({}, null), 'database: changeDatabase: database "stock" does not exist'],
-  [seen({ adopt: true }, { holder: null }), 'database: changeDatabase: database "stock" does not belong to this object yet'],
+  [
+    seen({ adopt: true }, { holder: null }),
+    'database: changeDatabase: database "stock" does not belong to this object yet',
+  ],
   [seen({}, { holder: { uid: "u1", revision: -1 } }), "database: changeDatabase: the spec has changed"],
   [seen({}, { owner: "postgres" }), 'database: changeDatabase: owner is "postgres", expected "shop"'],
   [seen(trgm("1.6"), {}), 'database: changeDatabase: the version of extension "pg_trgm" is "1.5", expected "1.6"'],

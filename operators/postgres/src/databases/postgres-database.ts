@@ -2,7 +2,7 @@
 import { age, conditions, defineKind, field, type ObjectOf, rule } from "setpoint";
 import { conditionColumn } from "setpoint/kinds";
 import { z } from "zod";
-import { innerName } from "../inner/inner-names.ts";
+import { innerName } from "../kind/inner-names.ts";
 
 const name63 = z.string().min(1).max(63);
 const objectName = z.string().min(1).max(253);

@@ -1,6 +1,6 @@
 /** The database that should be in PostgreSQL, and what of the spec cannot be; pure. */
 import type { Stored } from "setpoint";
-import { innerName, reservedDatabases } from "../inner/inner-names.ts";
+import { innerName, reservedDatabases } from "../kind/inner-names.ts";
 import type { RefusedField } from "../inner/refused-field.ts";
 import type { DatabaseDefinition } from "../instance/database-protocol.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";

@@ -27,11 +27,11 @@ export function judgeCluster(name: string, cluster: Stored<PostgresCluster> | un
 
 /** What of a cluster its inner objects depend on. */
 export function servingFacts(cluster: Stored<PostgresCluster>): string {
-  const { primary, term, handover, restored, systemID } = cluster.status ?? {};
+  const { primary, term, handover, restored, systemID, formerPrimary, pausing } = cluster.status ?? {};
   const { uid, deletionTimestamp } = cluster.metadata;
   return JSON.stringify([
     ...[uid, deletionTimestamp, primary, term, handover, restored, systemID, isAvailable(cluster)],
-    cluster.spec.version,
+    ...[cluster.spec.version, formerPrimary, pausing?.for],
   ]);
 }
 

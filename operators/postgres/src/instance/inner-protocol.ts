@@ -70,6 +70,8 @@ export interface RoleAnswer {
   readonly roles: Readonly<Record<string, RoleFacts | null>>;
   /** Roles that the question names as groups and that do not exist. */
   readonly missingGroups: readonly string[];
+  /** Those of the groups whose members are superusers in effect. */
+  readonly superuserGroups: readonly string[];
 }
 
 /** Makes the roles what they should be, all of them or none. */

@@ -10,7 +10,7 @@ export function isReservedRole(name: string): boolean {
   return reservedRoles.includes(name) || name.startsWith("pg_");
 }
 
-/** Roles of PostgreSQL whose members run programs or read and write files as the server: superusers in effect. */
+/** Members of these run programs or use files as the server does, and so are superusers in effect. */
 export const superuserGroups: readonly string[] = [
   "pg_execute_server_program",
   "pg_read_server_files",

@@ -139,6 +139,10 @@ const status = z.object({
     .optional()
     .describe("Grows with each change of the primary. An instance follows no older term than it has seen."),
   candidate: z.string().optional().describe("The instance that should take over, when it has received everything."),
+  pausing: z
+    .object({ for: z.string(), since: z.string() })
+    .optional()
+    .describe("The term of the next primary for which poolers hold their clients back, before a switchover."),
   handover: z.enum(["failover", "switchover"]).optional().describe("Why there is no primary at the moment."),
   voters: z
     .array(z.string())

@@ -1,6 +1,7 @@
 /** The texts of PostgreSQL's configuration files; pure. */
 import { postgresPort, programPath } from "../kind/names.ts";
 import type { ServerSettings } from "../instance/instance-protocol.ts";
+import { poolerRole } from "../instance/pooler-protocol.ts";
 import { archiveScriptName } from "./archive-command.ts";
 import { paths, replicationRole } from "./paths.ts";
 
@@ -48,7 +49,7 @@ export function configurationText(settings: ServerSettings, identity: ServerIden
 }
 
 /** The first line of the user's rules in pg_hba.conf, counted from 1. */
-export const firstAccessRuleLine = 9;
+export const firstAccessRuleLine = 11;
 
 /** Nobody gets in as the superuser but over the socket, which only this pod has. */
 export function accessText({ accessRules }: ServerSettings): string {
@@ -61,6 +62,8 @@ export function accessText({ accessRules }: ServerSettings): string {
     "host all postgres all reject",
     `host all ${replicationRole} all reject`,
     `host replication all all reject`,
+    `hostssl postgres ${poolerRole} all cert`,
+    `host all ${poolerRole} all reject`,
     ...accessRules,
     "hostssl all all all scram-sha-256",
     "",

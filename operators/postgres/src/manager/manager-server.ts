@@ -1,12 +1,12 @@
 /** The manager's own servers: HTTPS for the operator and the peers, and HTTP for the kubelet's probes. */
-import { createServer as createPlainServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer, type Server as SecureServer } from "node:https";
-import type { TLSSocket } from "node:tls";
+import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer } from "node:https";
 import { baseBackupPath, clientNames, desiredPath, leasePath, reportPath } from "../instance/manager-paths.ts";
 import { managerPort, probePort } from "../kind/names.ts";
 import type { BaseBackups } from "./base-backup.ts";
 import { keyMaterial } from "./certificate-files.ts";
 import { answerInner } from "./inner/inner-requests.ts";
+import { answer, bodyOf, clientOf, close, type JsonServers, listen, replyError } from "./json-server.ts";
 import type { InstanceManager } from "./instance-manager.ts";
 import { dropUserPath, loginPath, userPath } from "../instance/user-protocol.ts";
 import { parseDesired, parseDroppedUser, parseLeaseRequest, parseLogin, parseWantedUser } from "./parse-request.ts";
@@ -15,13 +15,7 @@ import { Refusal } from "./refusal.ts";
 import type { Sql } from "./sql.ts";
 import { dropUser, ensureUser, proveLogin } from "./users.ts";
 
-/** A document has a few kilobytes. */
-const bodyBytesMax = 1 << 18;
-
-export interface ManagerServers extends AsyncDisposable {
-  /** New connections use the certificates as they are now. */
-  readonly renewCertificates: () => void;
-}
+export type ManagerServers = JsonServers;
 
 /** What the server calls on. */
 export interface ManagerParts {
@@ -48,39 +42,6 @@ export async function serveManager(parts: ManagerParts): Promise<ManagerServers>
     renewCertificates: () => secure.setSecureContext(keyMaterial("server")),
     [Symbol.asyncDispose]: async () => void (await Promise.all([close(secure), close(probes)])),
   };
-}
-
-function listen(server: Server | SecureServer, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "0.0.0.0", resolve);
-  });
-}
-
-function close(server: Server | SecureServer): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(() => resolve()));
-}
-
-async function answer(request: IncomingMessage, response: ServerResponse, give: () => Promise<unknown>): Promise<void> {
-  try {
-    reply(response, 200, await give());
-  } catch (error) {
-    replyError(response, error);
-  }
-  request.resume();
-}
-
-function replyError(response: ServerResponse, error: unknown): void {
-  // Of an answer that has begun, the reader must not take a part for the whole.
-  if (response.headersSent) return void response.destroy();
-  const status = error instanceof Refusal ? error.status : 500;
-  reply(response, status, { error: error instanceof Error ? error.message : String(error) });
-}
-
-function reply(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
 }
 
 async function probe(manager: InstanceManager, { url }: IncomingMessage): Promise<unknown> {
@@ -135,25 +96,4 @@ async function routeUsers(call: string, parts: ManagerParts, request: IncomingMe
   else if (call === known[1]) await proveLogin(programs, parseLogin(body));
   else await dropUser(sql, parseDroppedUser(body));
   return {};
-}
-
-/** The name in the certificate, which an authority of the cluster signed. */
-function clientOf({ socket }: IncomingMessage): string {
-  const { subject } = (socket as TLSSocket).getPeerCertificate();
-  const name = subject?.CN;
-  return typeof name === "string" ? name : "";
-}
-
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  let text = "";
-  request.setEncoding("utf8");
-  for await (const chunk of request as AsyncIterable<string>) {
-    text += chunk;
-    if (text.length > bodyBytesMax) throw new Refusal(413, `The body is larger than ${bodyBytesMax} bytes`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Refusal(400, "The body is no JSON");
-  }
 }

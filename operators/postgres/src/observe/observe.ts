@@ -19,6 +19,7 @@ import { appSecretName, numberOf, serverName, wantedInstances } from "../kind/na
 import { parameterRefusals } from "../kind/parameters.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
+import { PostgresPooler } from "../poolers/postgres-pooler.ts";
 import { mattersOf } from "../seen/matters.ts";
 import { type Memory, noMemory, remember } from "../seen/memory.ts";
 import { acceptsWrites, type Seen, type SeenInstance } from "../seen/seen.ts";
@@ -38,7 +39,12 @@ export async function observe(
   senses: ObservationPorts,
 ): Promise<Seen> {
   const { name, namespace, uid } = cluster.metadata;
-  const { report: certificates, own } = await senses.keeper.observe(certificatesOf(cluster), "operator", context);
+  const poolers = observePoolers(cluster, context);
+  const subject = certificatesOf(
+    cluster,
+    poolers.map((pooler) => pooler.name),
+  );
+  const { report: certificates, own } = await senses.keeper.observe(subject, "operator", context);
   const pods = new Map(context.children.list(Pod).map((pod) => [pod.metadata.name, pod] as const));
   const { claims, otherClaims } = observeClaims(cluster, context);
   const failures = await senses.failures.observe(cluster, [...pods.values()], context);
@@ -77,11 +83,23 @@ export async function observe(
     ...observeObjects(cluster, context),
     ...(await observeArchive(cluster, cluster.spec.archive?.store, context)),
     restore: restoreMarkOf(cluster),
+    poolers,
     otherClaims,
     hasLogin: context.get(Secret, appSecretName(name), namespace) !== undefined,
     memory,
     monotonicMs: nowMs,
   };
+}
+
+function observePoolers({ metadata: { name } }: PostgresCluster, { list }: ReconcileContext): Seen["poolers"] {
+  return list(PostgresPooler)
+    .filter(({ spec, metadata }) => spec.cluster === name && metadata.deletionTimestamp === undefined)
+    .map((pooler) => ({
+      name: pooler.metadata.name,
+      holdsWriters: pooler.spec.target === "primary" && (pooler.status?.readyInstances ?? 0) > 0,
+      pausedFor: pooler.status?.pausedFor,
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** By what was written at their creation: any client may edit labels. */

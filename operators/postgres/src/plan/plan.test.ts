@@ -558,7 +558,7 @@ describe("plan", () => {
   test.each(rows.map(([, situation, snapshot, step]) => [situation, step, snapshot] as const))(
     "%s → %s",
     (_, step, snapshot) => {
-      expect(shown(plan(snapshot))).toBe(step);
+      expect(shown(plan(snapshot, 0))).toBe(step);
     },
   );
 

@@ -24,6 +24,7 @@ import {
 } from "../seen/seen.ts";
 import { hashOf } from "../instance/document-hash.ts";
 import { elect } from "./election.ts";
+import { poolersFirst } from "./plan-pause.ts";
 import { planRestore } from "./plan-restore.ts";
 import { act, lookAgainMs, type PostgresStep, recheckMs } from "./postgres-step.ts";
 import { isFormerStopped, wantedDocument, wantedRole } from "./wanted.ts";
@@ -98,10 +99,10 @@ export const rules: readonly Rule[] = [
   { name: "volumes", step: planVolumes },
 ];
 
-export function plan(seen: Seen): PostgresStep {
+export function plan(seen: Seen, nowMs: number): PostgresStep {
   for (const rule of rules) {
     const step = rule.step(seen);
-    if (step !== undefined) return step;
+    if (step !== undefined) return poolersFirst(seen, step, nowMs);
   }
   const { refusals } = seen;
   return refusals.length === 0

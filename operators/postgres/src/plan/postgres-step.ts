@@ -5,6 +5,8 @@ import { act as actOn, type Step } from "setpoint";
 export type Handover = "failover" | "switchover";
 
 export interface Actions {
+  /** The status, written before, says to poolers that their clients wait for this term. */
+  readonly pausePoolers: { readonly next: string };
   /** Issues and renews certificates and their authority, as far as that is due. */
   readonly maintainCertificates: Record<never, never>;
   /** Creates the Secret with the login of the application. */

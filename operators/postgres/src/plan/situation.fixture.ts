@@ -106,6 +106,7 @@ export function seen(instances: readonly SeenInstance[], facts: Partial<Seen> = 
     needsBudget: false,
     hasLogin: true,
     otherClaims: [],
+    poolers: [],
     memory: noMemory,
     monotonicMs: nowMs,
     ...facts,

@@ -62,8 +62,13 @@ test.each<[string, SeenRole, string]>([
   ],
   [
     "a group that does not exist",
-    { ...seen(plain, { kind: "none" }, nowMs), answer: { roles: {}, missingGroups: ["later"] } },
+    { ...seen(plain, { kind: "none" }, nowMs), answer: { roles: {}, missingGroups: ["later"], superuserGroups: [] } },
     "wait: spec.memberOf names roles that do not exist yet: later",
+  ],
+  [
+    "a group of superusers",
+    { ...seen(plain, { kind: "none" }, nowMs), answer: { roles: {}, missingGroups: [], superuserGroups: ["dba"] } },
+    "wait: spec.memberOf: members of dba can do what a superuser can; remove it",
   ],
   [
     "a password that the server lacks, before it is published",

@@ -56,6 +56,15 @@ export const roleRules: readonly PlanRule<Timed, RoleActions>[] = [
   },
   { name: "foreign role", when: () => true, step: planForeign },
   {
+    name: "groups of superusers",
+    when: ({ answer }) => (answer?.superuserGroups.length ?? 0) > 0,
+    step: ({ answer }) =>
+      wait(
+        `spec.memberOf: members of ${answer?.superuserGroups.join(", ") ?? ""} can do what a superuser can; remove it`,
+        recheckMs,
+      ),
+  },
+  {
     name: "missing groups",
     when: ({ answer }) => (answer?.missingGroups.length ?? 0) > 0,
     step: ({ answer }) =>
@@ -107,8 +116,8 @@ function planChange(seen: Timed): RoleStep | undefined {
 }
 
 /**
- * What is changed. Where drift is only reported, what was changed by hand since the spec was carried out stays;
- * passwords follow the Secret all the same.
+ * What is changed. Where drift is only reported, what was changed by hand since the spec was carried out
+ * stays; passwords follow the Secret all the same.
  */
 export function rolesToChange({ role, answer, wanted }: SeenRole): readonly RoleDefinition[] {
   if (role.spec.drift !== "report") return wanted;

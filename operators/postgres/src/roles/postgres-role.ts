@@ -2,7 +2,7 @@
 import { age, conditions, defineKind, field, type ObjectOf, rule } from "setpoint";
 import { conditionColumn, duration, timestamp } from "setpoint/kinds";
 import { z } from "zod";
-import { innerName } from "../inner/inner-names.ts";
+import { innerName } from "../kind/inner-names.ts";
 
 /** `_a` and `_b` are added for alternating logins; PostgreSQL truncates names of more than 63. */
 const roleName = z.string().max(61).regex(innerName);

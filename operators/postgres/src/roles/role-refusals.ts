@@ -1,6 +1,6 @@
 /** What of the spec of a PostgresRole cannot be done, by field; pure. */
 import type { Stored } from "setpoint";
-import { innerName, isReservedRole, superuserGroups } from "../inner/inner-names.ts";
+import { innerName, isReservedRole, superuserGroups } from "../kind/inner-names.ts";
 import type { RefusedField } from "../inner/refused-field.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { type PostgresRole, roleNameOf } from "./postgres-role.ts";

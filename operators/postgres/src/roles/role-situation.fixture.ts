@@ -61,6 +61,6 @@ export function seen(
     const facts = { holder, isSuperuser: false, attributes, memberOf, password: has, actsAs: actsAs ?? null } as const;
     return [name, { ...facts, ...changes[name] }];
   });
-  const answer = { roles: Object.fromEntries(roles), missingGroups: [] };
+  const answer = { roles: Object.fromEntries(roles), missingGroups: [], superuserGroups: [] };
   return { role: of, refusals: [], cluster: judgeCluster("orders", cluster()), password, wanted, answer };
 }

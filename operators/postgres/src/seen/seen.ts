@@ -5,6 +5,7 @@ import type { InstanceReport } from "../instance/instance-protocol.ts";
 import type { ParameterRefusal } from "../kind/parameters.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import type { Memory } from "./memory.ts";
+import type { PoolerOfCluster } from "./poolers.ts";
 
 export interface SeenInstance {
   readonly name: string;
@@ -31,6 +32,8 @@ export interface Seen {
   /** How instances reach the store of the archive; absent without one, or while it is refused. */
   readonly archive?: ServerArchive | undefined;
   readonly storeRefusal?: string | undefined;
+  /** The PostgresPoolers of the cluster. */
+  readonly poolers: readonly PoolerOfCluster[];
   /** What a Restore asks for. */
   readonly restore?: RestoreMark | undefined;
   /** Volumes of other data than those that the cluster runs on, by the restore that they are of. */

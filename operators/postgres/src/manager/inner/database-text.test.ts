@@ -13,7 +13,12 @@ const database = {
 const hostile = `x"; drop database y; --'`;
 
 test("names and values cannot end their quotes", () => {
-  const text = createDatabaseText({ ...database, name: hostile, owner: hostile, creation: { encoding: hostile, template: hostile } });
+  const text = createDatabaseText({
+    ...database,
+    name: hostile,
+    owner: hostile,
+    creation: { encoding: hostile, template: hostile },
+  });
   expect(text).toContain(`create database "x""; drop database y; --'" with owner "x""; drop database y; --'"`);
   expect(text).toContain(`encoding 'x"; drop database y; --'''`);
   expect(holdersText(hostile, false)).toContain(`datname = 'x"; drop database y; --'''`);

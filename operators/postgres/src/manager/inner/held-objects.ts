@@ -1,6 +1,6 @@
 /**
- * The table in the database `postgres` that says which role or database belongs to which object of Kubernetes.
- * It travels with the data, and the OID in it tells a namesake that was made by hand since.
+ * The table in the database `postgres` that says which role or database belongs to which object. It travels
+ * with the data, and the OID in it tells a namesake that was made by hand since.
  */
 import type { Holder } from "../../instance/inner-protocol.ts";
 import type { Sql } from "../sql.ts";
@@ -15,10 +15,20 @@ const tableText = `create schema if not exists setpoint;
 create table if not exists ${heldTable} (kind text, name text, id oid, holder text not null,
   revision bigint not null, primary key (kind, name));`;
 
+/** Sessions to servers that have the table. */
+const ensured = new WeakSet<Sql>();
+
 /** Creates the table when there is none. */
 export async function ensureHeldTable(sql: Sql): Promise<void> {
+  if (ensured.has(sql)) return;
   const found = await runInner(sql, `select to_regclass('${heldTable}') is not null`);
   if (found !== "t") await runInner(sql, tableText);
+  ensured.add(sql);
+}
+
+/** After an error: a rewind may have taken the table away. */
+export function forgetHeldTable(sql: Sql): void {
+  ensured.delete(sql);
 }
 
 /** For a transaction: changes come one after another. */
@@ -27,8 +37,8 @@ export const lockText = `lock table ${heldTable} in share row exclusive mode;`;
 const catalogues = { role: ["pg_roles", "rolname"], database: ["pg_database", "datname"] } as const;
 
 /**
- * The record of what has this name and this OID, as JSON or null. Without an OID its creation was interrupted:
- * then no revision has been carried out.
+ * The record of what has this name and this OID, as JSON or null. Without an OID its creation was
+ * interrupted: then no revision has been carried out.
  */
 export function heldText(kind: HeldKind, name: string, oid: string): string {
   return `(select json_build_object('uid', holder, 'revision', case when h.id is null then -1 else revision end)

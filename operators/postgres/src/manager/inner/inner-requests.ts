@@ -6,8 +6,12 @@ import { Refusal } from "../refusal.ts";
 import type { Sql } from "../sql.ts";
 import { databasePath, databaseQuestionPath, databaseRemovalPath } from "../../instance/database-protocol.ts";
 import { answerDatabase, changeDatabase, removeDatabase } from "./databases.ts";
+import { forgetHeldTable } from "./held-objects.ts";
 import { parseDatabaseChange, parseDatabaseQuestion, parseDatabaseRemoval } from "./parse-databases.ts";
-import { parseRoleChange, parseRoleQuestion, parseRoleRemoval } from "./parse-roles.ts";
+import { addresseeIn, parseRoleChange, parseRoleQuestion, parseRoleRemoval } from "./parse-roles.ts";
+import { poolerLoginPath } from "../../instance/pooler-protocol.ts";
+import { objectOf } from "./parse-fields.ts";
+import { ensurePoolerLogin } from "./pooler-login.ts";
 import { answerRoles, changeRoles, removeRoles } from "./roles.ts";
 
 interface Parts {
@@ -29,6 +33,9 @@ const answers: Readonly<Record<string, Answer>> = {
   [`POST ${roleRemovalPath}`](body, sql) {
     const removal = parseRoleRemoval(body);
     return { asked: removal.asked, give: () => removeRoles(sql, removal) };
+  },
+  [`PUT ${poolerLoginPath}`](body, sql) {
+    return { asked: addresseeIn(objectOf(body, "the request")), give: () => ensurePoolerLogin(sql) };
   },
   [`POST ${databaseQuestionPath}`](body, sql) {
     const question = parseDatabaseQuestion(body);
@@ -54,7 +61,10 @@ export async function answerInner(
   if (answer === undefined) return undefined;
   const { asked, give } = answer(await readBody(), sql);
   await checkAddressee(asked, manager);
-  return give();
+  return give().catch((error: unknown) => {
+    forgetHeldTable(sql);
+    throw error;
+  });
 }
 
 /** An instance that was the primary before, or will be, does nothing. */

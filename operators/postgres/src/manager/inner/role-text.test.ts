@@ -5,7 +5,7 @@ import { checkAddressee } from "./inner-requests.ts";
 import { sentenceOf } from "./inner-sql.ts";
 import { checkText } from "./held-objects.ts";
 import { parseRoleChange } from "./parse-roles.ts";
-import { changeText, factsText } from "./role-text.ts";
+import { changeText, factsText, groupsText, protectText } from "./role-text.ts";
 
 const attributes = {
   ...{ login: true, createDatabase: false, createRole: false, inherit: true },
@@ -25,6 +25,11 @@ test("names, groups and verifiers cannot end their quotes", () => {
   expect(text).toContain(`rolname = 'u"; drop role x; --'''`);
   expect(text).toContain("password 'SCRAM''x'");
   expect(factsText({ name: hostile, attributes, memberOf: [] })).toContain(`rolname = 'u"; drop role x; --'''`);
+});
+
+test("superusers, and roles that PostgreSQL has from its start, are never changed", () => {
+  expect(protectText("postgres")).toContain("rolname = 'postgres' and (rolsuper or rolreplication or oid < 16384)");
+  expect(groupsText(["dba"])).toContain("pg_has_role(r.oid, 'pg_execute_server_program', 'member')");
 });
 
 test("a password is removed, set, or left alone", () => {

@@ -1,12 +1,13 @@
 /** The statements about one role; pure. Each may run any number of times. */
 import type { RoleAttributes, RoleDefinition } from "../../instance/inner-protocol.ts";
+import { superuserGroups } from "../../kind/inner-names.ts";
 import { identifier, literal } from "../sql-text.ts";
 import { heldText } from "./held-objects.ts";
 
-/** One row with a RoleFacts as JSON, or none. */
+/** One row with the name and its RoleFacts, or null, as JSON. */
 export function factsText({ name, verifier }: RoleDefinition): string {
   const wanted = typeof verifier === "string" ? literal(verifier) : "null";
-  return `select json_build_object(
+  return `select json_build_object('name', ${literal(name)}, 'facts', (select json_build_object(
   'holder', ${heldText("role", "r.rolname", "r.oid")},
   'isSuperuser', r.rolsuper,
   'attributes', json_build_object('login', r.rolcanlogin, 'createDatabase', r.rolcreatedb,
@@ -18,7 +19,24 @@ export function factsText({ name, verifier }: RoleDefinition): string {
   'password', case when r.rolpassword is null then 'none' when r.rolpassword = ${wanted} then 'same' else 'other' end,
   'actsAs', (select substr(setting, 6) from pg_db_role_setting s, unnest(s.setconfig) setting
     where s.setrole = r.oid and s.setdatabase = 0 and setting like 'role=%' limit 1))
-from pg_authid r where r.rolname = ${literal(name)};`;
+from pg_authid r where r.rolname = ${literal(name)}));`;
+}
+
+/** One row as JSON: which of the names are no roles, and whose members are superusers in effect. */
+export function groupsText(groups: readonly string[]): string {
+  const reached = superuserGroups.map((group) => `pg_has_role(r.oid, ${literal(group)}, 'member')`).join(" or ");
+  return `select json_build_object(
+  'missing', coalesce(json_agg(wanted) filter (where r.oid is null), '[]'),
+  'superuser', coalesce(json_agg(wanted) filter (where ${reached} or r.rolreplication), '[]'))
+from unnest(array[${groups.map(literal).join(", ")}]::text[]) wanted left join pg_roles r on r.rolname = wanted;`;
+}
+
+/** Nobody's object is a superuser, a role of the operator, or one that PostgreSQL has from its start. */
+export function protectText(name: string): string {
+  return `do $protect$ begin
+  if exists (select from pg_roles where rolname = ${literal(name)} and (rolsuper or rolreplication or oid < 16384))
+  then raise exception '%', ${literal(`role ${JSON.stringify(name)} belongs to PostgreSQL or to the operator`)}; end if;
+end $protect$;`;
 }
 
 /** What of a role is changed, in this order, inside of a transaction. */

@@ -11,22 +11,25 @@ import type { Sql } from "../sql.ts";
 import { identifier, literal } from "../sql-text.ts";
 import { checkText, ensureHeldTable, forgetText, isHeldBy, lockText, recordText } from "./held-objects.ts";
 import { runInner } from "./inner-sql.ts";
-import { changeText, factsText } from "./role-text.ts";
+import { changeText, factsText, groupsText, protectText } from "./role-text.ts";
 
+/** All in one session: many roles are asked about every half minute. */
 export async function answerRoles(sql: Sql, { roles }: RoleQuestion): Promise<RoleAnswer> {
   await ensureHeldTable(sql);
-  const facts: Record<string, RoleFacts | null> = {};
-  for (const role of roles) {
-    const row = await runInner(sql, factsText(role));
-    facts[role.name] = row === "" ? null : (JSON.parse(row) as RoleFacts);
-  }
-  const groups = [...new Set(roles.flatMap(({ memberOf }) => memberOf))].filter((group) => facts[group] == null);
+  const own = new Set(roles.map(({ name }) => name));
+  const groups = [...new Set(roles.flatMap(({ memberOf }) => memberOf))].filter((group) => !own.has(group));
+  const rows = (await runInner(sql, [...roles.map(factsText), groupsText(groups)].join("\n"))).split("\n");
+  const facts = rows
+    .slice(0, -1)
+    .map((row) => JSON.parse(row) as { readonly name: string; readonly facts: RoleFacts | null });
+  const { missing, superuser } = JSON.parse(rows.at(-1) ?? "") as {
+    readonly missing: readonly string[];
+    readonly superuser: readonly string[];
+  };
   return {
-    roles: facts,
-    missingGroups: await missingRoles(
-      sql,
-      groups.filter((group) => !roles.some(({ name }) => name === group)),
-    ),
+    roles: Object.fromEntries(facts.map((each) => [each.name, each.facts])),
+    missingGroups: missing,
+    superuserGroups: superuser,
   };
 }
 
@@ -45,6 +48,7 @@ export async function missingRoles(sql: Sql, names: readonly string[]): Promise<
 export async function changeRoles(sql: Sql, { holder, roles }: RoleChange): Promise<object> {
   await ensureHeldTable(sql);
   const statements = roles.flatMap((role) => [
+    protectText(role.name),
     checkText("role", role.name, holder),
     ...changeText(role),
     recordText("role", role.name, holder),

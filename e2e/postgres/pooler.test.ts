@@ -92,7 +92,7 @@ async function switchover(): Promise<void> {
   await playground.settled(cluster, limitMs, former);
 }
 
-/** How often a primary has stopped itself, because a machine that is slow kept its lease from being renewed. */
+/** How often a primary has stopped itself, because a slow machine kept its lease from being renewed. */
 async function fences(): Promise<number> {
   const instances = [1, 2, 3].map((number) => `${cluster}-${number}`);
   const logs = await Promise.all(instances.map((name) => playground.kubectl.ok(`logs ${name} -c postgres`)));

@@ -21,7 +21,7 @@ const room = ["--max-semi-space-size=64", "--min-semi-space-size=64", "--no-allo
 // failure counts.
 const gateResult = process.env["SETPOINT_GATE_RESULT"];
 const realTime = ["e2e", "long", "attack", "attack-load"];
-const built = ["e2e", "long", "attack", "etcd", "postgres", "public"];
+const built = ["e2e", "long", "attack", "etcd", "postgres", "prometheus", "public"];
 // Files of these share a process, which loads each module once: all units take 107 s of CPU, and 238 s with a
 // process for each file; a file of simulated worlds takes 1.3 s less.
 const shared = ["unit", "sim"];
@@ -41,6 +41,7 @@ class LongestFirst extends BaseSequencer {
 const newerEtcd = ["e2e/etcd36/**/*.test.ts", "e2e/etcd-logins/**/*.test.ts", "e2e/etcd-disk/**/*.test.ts"];
 const long = ["e2e/*.long.test.ts"];
 const postgres = ["e2e/postgres/**/*.test.ts"];
+const prometheus = ["e2e/prometheus/**/*.test.ts"];
 const gcs = ["e2e/gcs/**/*.test.ts"];
 const publicOperators = ["e2e/public-operators/**/*.test.ts"];
 
@@ -97,7 +98,7 @@ export default defineConfig({
         "e2e",
         [
           "e2e/**/*.test.ts",
-          ...[...newerEtcd, ...long, ...gcs, ...postgres, ...publicOperators, "e2e/attack/**"].map(
+          ...[...newerEtcd, ...long, ...gcs, ...postgres, ...prometheus, ...publicOperators, "e2e/attack/**"].map(
             (each) => `!${each}`,
           ),
         ],
@@ -109,6 +110,8 @@ export default defineConfig({
       project("etcd", newerEtcd, 600_000),
       // Minutes of failovers of real PostgreSQL, one file after the other: outside of the gate.
       project("postgres", postgres, 900_000, false),
+      // Minutes of a real Prometheus, one file after the other: outside of the gate.
+      project("prometheus", prometheus, 900_000, false),
       // A server that takes minutes to build at the first run: outside of the gate.
       project("gcs", gcs, 1_800_000),
       // Programs that take minutes to build at the first run: outside of the gate, one cluster at a time.

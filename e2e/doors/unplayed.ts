@@ -52,6 +52,10 @@ export const unplayed: readonly { readonly reason: string; readonly commands: re
     commands: ["kubectl create ingress web", "kubectl get events --field-selector reason=NotHandled"],
   },
   {
+    reason: "e2e/prometheus/getting-started.test.ts does the same with the manifests, beside the gate",
+    commands: ["setpoint install prometheus", "kubectl get prometheus"],
+  },
+  {
     reason: "takes Go and minutes of CPU, or is a measurement",
     commands: [
       "npx node --conditions=@setpoint/source e2e/etcd36/load-images.ts",

@@ -6,9 +6,11 @@
 import { writeFile } from "node:fs/promises";
 import { etcdManifests, etcdManifestsFile, etcdMonitor, etcdMonitorFile } from "./etcd-manifests.ts";
 import { postgresManifests, postgresManifestsFile } from "./postgres-manifests.ts";
+import { prometheusManifests, prometheusManifestsFile } from "./prometheus-manifests.ts";
 import { bindingManifests, bindingManifestsFile } from "./binding-manifests.ts";
 
 await writeFile(etcdManifestsFile, etcdManifests());
 await writeFile(etcdMonitorFile, etcdMonitor());
 await writeFile(bindingManifestsFile, bindingManifests());
 await writeFile(postgresManifestsFile, postgresManifests());
+await writeFile(prometheusManifestsFile, prometheusManifests());

@@ -25,6 +25,10 @@ export class Assets {
     return this.#values.has(assetPath(asset));
   }
 
+  value(asset: AssetKey): string | undefined {
+    return this.#values.get(assetPath(asset));
+  }
+
   secret(namespace: string, selector: KeySelector | undefined): string | undefined {
     return selector === undefined ? undefined : this.#values.get(assetPath(assetKey("Secret", namespace, selector)));
   }

@@ -95,6 +95,8 @@ function checkProxy(proxy: Proxy): Refusal | undefined {
 export interface NamedKey {
   readonly field: string;
   readonly asset: AssetKey;
+  /** It need not exist. */
+  readonly isOptional: boolean;
 }
 
 /** All keys that the fields name, of objects in `namespace`. */
@@ -103,10 +105,11 @@ export function keysOf(namespace: string, fields: HttpFields): readonly NamedKey
   const secret = (field: string, selector: KeySelector | undefined): readonly NamedKey[] =>
     selector === undefined || (selector.name ?? "") === ""
       ? []
-      : [{ field, asset: assetKey("Secret", namespace, selector) }];
+      : [{ field, asset: assetKey("Secret", namespace, selector), isOptional: selector.optional === true }];
   const reference = (field: string, of: SecretOrConfigMap | undefined): readonly NamedKey[] => {
     const asset = assetOf(namespace, of ?? {});
-    return asset === undefined ? [] : [{ field, asset }];
+    const isOptional = (of?.secret ?? of?.configMap)?.optional === true;
+    return asset === undefined ? [] : [{ field, asset, isOptional }];
   };
   const tls = (field: string, of: Tls | undefined): readonly NamedKey[] => [
     ...reference(`${field}.ca`, of?.ca),

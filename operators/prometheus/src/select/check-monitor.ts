@@ -86,7 +86,7 @@ function checkEndpoint(by: CheckedBy, namespace: string, endpoint: Endpoint): Re
 }
 
 export function checkKeys(assets: Assets, keys: readonly NamedKey[]): Refusal | undefined {
-  const missing = keys.find(({ asset }) => !assets.has(asset));
+  const missing = keys.find(({ asset, isOptional }) => !isOptional && !assets.has(asset));
   if (missing === undefined) return undefined;
   const { kind, namespace, name, key } = missing.asset;
   return refuse(missing.field, `key "${key}" of ${kind} "${namespace}/${name}" does not exist; create it`);

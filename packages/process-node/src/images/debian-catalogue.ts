@@ -30,6 +30,15 @@ const etcd35: ImageSource = {
   command: ["/usr/local/bin/etcd"],
 };
 
+/** As upstream's image: its user is nobody. Its tag says what Debian has. */
+const prometheus253: ImageSource = {
+  closure: { suite: "trixie", packages: ["prometheus"] },
+  version: { package: "prometheus", upstream: "2.53.3" },
+  env: { PATH: path },
+  entrypoint: ["/usr/bin/prometheus"],
+  user: "65534:65534",
+};
+
 /** Images of real clusters and the Debian closures that replace them. */
 export const debianCatalogue: readonly CatalogueEntry[] = [
   {
@@ -37,5 +46,6 @@ export const debianCatalogue: readonly CatalogueEntry[] = [
     tags: { "v3.4.23": etcd34, "v3.5.16": etcd35 },
   },
   { repositories: ["registry.k8s.io/etcd"], tags: { "3.4.23-0": etcd34, "3.5.16-0": etcd35 } },
+  { repositories: ["quay.io/prometheus/prometheus"], tags: { "v2.53.3": prometheus253 } },
   ...commonImages,
 ];

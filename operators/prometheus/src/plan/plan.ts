@@ -1,0 +1,176 @@
+/** What should be there for a Prometheus; pure. A snapshot goes in, the objects and what to tell come out. */
+import type { KubeObject, Stored } from "setpoint";
+import { generateConfiguration, configurationText } from "../generate/configuration.ts";
+import { ConfigurationRefused, given, type GeneratorOptions, type Problem } from "../generate/generation.ts";
+import { type AssetKey, tlsAssetFile } from "../generate/assets.ts";
+import {
+  defaultPrometheusVersion,
+  parsePrometheusVersion,
+  type PrometheusVersion,
+} from "../generate/prometheus-version.ts";
+import { shardCount } from "../generate/sharding.ts";
+import { configurationHash } from "../reload/configuration-hash.ts";
+import {
+  packRuleFiles,
+  renderRule,
+  type RuleFile,
+  ruleConfigMapName,
+  ruleConfigMapNames,
+} from "../rules/rule-files.ts";
+import { checkKeys, checkPodMonitor, checkServiceMonitor, type CheckedBy } from "../select/check-monitor.ts";
+import { keysOfPrometheus } from "../select/prometheus-keys.ts";
+import { tlsKeys } from "../select/tls-keys.ts";
+import type { Refusal } from "../select/refusal.ts";
+import { isManaged } from "../select/selection.ts";
+import type { Seen } from "../seen/seen.ts";
+import { configurationSecret, rulesConfigMap, tlsSecret, webConfigSecret } from "../workload/objects.ts";
+import { shardStatefulSet } from "../workload/stateful-set.ts";
+
+/** What the operator itself is. */
+export interface PlanSettings {
+  /** Its own image, which has the reloader. */
+  readonly image: string;
+  readonly options: GeneratorOptions;
+}
+
+/** An object that is left out. */
+export interface Rejected {
+  readonly object: Stored<KubeObject>;
+  readonly refusal: Refusal;
+}
+
+export interface Wanted {
+  /** Empty when nothing may change. */
+  readonly children: readonly KubeObject[];
+  /** Of the configuration and the rules; absent when a user writes the configuration. */
+  readonly hash: string | undefined;
+  readonly rejected: readonly Rejected[];
+  readonly problems: readonly Problem[];
+}
+
+export type Plan =
+  | ({ readonly kind: "apply" } & Wanted)
+  | { readonly kind: "paused" }
+  /** The Prometheus itself cannot be realised: what runs stays as it is. */
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+export function plan(seen: Seen, settings: PlanSettings): Plan {
+  const { spec } = seen.prometheus;
+  if (spec.paused === true) return { kind: "paused" };
+  const text = given(spec.version) ?? defaultPrometheusVersion;
+  const version = parsePrometheusVersion(text);
+  if (version === undefined)
+    return { kind: "refused", refusal: { field: "spec.version", message: `expected a version, got "${text}"` } };
+  try {
+    return { kind: "apply", ...wanted(seen, version, settings) };
+  } catch (error) {
+    if (!(error instanceof ConfigurationRefused)) throw error;
+    return { kind: "refused", refusal: { field: error.field, message: error.message } };
+  }
+}
+
+function wanted(seen: Seen, version: PrometheusVersion, settings: PlanSettings): Wanted {
+  const { prometheus } = seen;
+  const name = prometheus.metadata.name;
+  const rules = renderRules(seen, version);
+  const packs = packRuleFiles(rules.files);
+  const ruleConfigMaps = ruleConfigMapNames(name, packs.length);
+  const made = configurationOf(seen, version, ruleConfigMaps, settings);
+  const shards = Array.from({ length: shardCount({ prometheus }) }, (_, shard) => shard);
+  const workload = { version, reloaderImage: settings.image, ruleConfigMaps };
+  return {
+    children: [
+      ...(made.text === undefined ? [] : [configurationSecret(prometheus, made.text)]),
+      tlsSecret(prometheus, tlsFiles(seen)),
+      webConfigSecret(prometheus),
+      ...packs.map((files, index) => rulesConfigMap(prometheus, index, files)),
+      ...shards.map((shard) => shardStatefulSet(prometheus, shard, workload)),
+    ],
+    hash: made.text === undefined ? undefined : configurationHash(made.text, mountedRules(name, packs)),
+    rejected: [...made.rejected, ...rules.rejected],
+    problems: made.problems,
+  };
+}
+
+function mountedRules(name: string, packs: readonly Readonly<Record<string, string>>[]): ReadonlyMap<string, string> {
+  const files = packs.flatMap((pack, index) =>
+    Object.entries(pack).map(([file, text]) => [`${ruleConfigMapName(name, index)}/${file}`, text] as const),
+  );
+  return new Map(files);
+}
+
+function renderRules(
+  { prometheus, rules }: Seen,
+  version: PrometheusVersion,
+): { readonly files: readonly RuleFile[]; readonly rejected: readonly Rejected[] } {
+  const rendered = rules.map((rule) => ({ object: rule, result: renderRule(prometheus, version, rule) }));
+  return {
+    files: rendered.flatMap(({ result }) => ("file" in result ? [result.file] : [])),
+    rejected: rendered.flatMap(({ object, result }) =>
+      "refusal" in result ? [{ object, refusal: result.refusal }] : [],
+    ),
+  };
+}
+
+/** A server without a password of its own would lose samples or alerts without a word. */
+function refuseMissing({ prometheus, assets }: Seen): void {
+  const refusal = checkKeys(assets, keysOfPrometheus(prometheus));
+  if (refusal !== undefined) throw new ConfigurationRefused(`spec.${refusal.field}`, refusal.message);
+}
+
+interface Made {
+  /** Undefined when a user writes the configuration. */
+  readonly text: string | undefined;
+  readonly rejected: readonly Rejected[];
+  readonly problems: readonly Problem[];
+}
+
+function configurationOf(
+  seen: Seen,
+  version: PrometheusVersion,
+  ruleConfigMaps: readonly string[],
+  { options }: PlanSettings,
+): Made {
+  const { prometheus, assets } = seen;
+  const { spec, metadata } = prometheus;
+  if (!isManaged(spec)) return { text: undefined, rejected: [], problems: [] };
+  const by: CheckedBy = { spec, version, assets };
+  const services = sorted(seen.serviceMonitors, (monitor) => checkServiceMonitor(by, monitor));
+  const pods = sorted(seen.podMonitors, (monitor) => checkPodMonitor(by, monitor));
+  const secret = (selector: typeof spec.additionalScrapeConfigs): string | undefined =>
+    assets.secret(metadata.namespace ?? "", selector);
+  refuseMissing(seen);
+  const { configuration, problems } = generateConfiguration({
+    prometheus,
+    serviceMonitors: services.valid,
+    podMonitors: pods.valid,
+    assets,
+    ruleConfigMaps,
+    additionalScrapeConfigs: secret(spec.additionalScrapeConfigs),
+    additionalAlertRelabelConfigs: secret(spec.additionalAlertRelabelConfigs),
+    additionalAlertManagerConfigs: secret(spec.additionalAlertManagerConfigs),
+    options,
+  });
+  return { text: configurationText(configuration), rejected: [...services.rejected, ...pods.rejected], problems };
+}
+
+function sorted<T extends Stored<KubeObject>>(
+  objects: readonly T[],
+  check: (object: T) => Refusal | undefined,
+): { readonly valid: readonly T[]; readonly rejected: readonly Rejected[] } {
+  const checked = objects.map((object) => ({ object, refusal: check(object) }));
+  return {
+    valid: checked.flatMap(({ object, refusal }) => (refusal === undefined ? [object] : [])),
+    rejected: checked.flatMap(({ object, refusal }) => (refusal === undefined ? [] : [{ object, refusal }])),
+  };
+}
+
+/** Of all objects that are selected: a file too many does no harm, one too few breaks a scrape. */
+function tlsFiles(seen: Seen): Readonly<Record<string, string>> {
+  const keys = tlsKeys(seen.prometheus, [...seen.serviceMonitors, ...seen.podMonitors]);
+  const files = keys.flatMap((key: AssetKey) => {
+    const value = seen.assets.value(key);
+    return value === undefined ? [] : [[tlsAssetFile(key), value] as const];
+  });
+  return Object.fromEntries(files);
+}

@@ -1,0 +1,52 @@
+/** The operator for the kinds of monitoring.coreos.com, assembled of its parts. */
+import { controller, defineOperator, keyOf, type KindRef, type KubeObject, type Operator, watching } from "setpoint";
+import { ConfigMap, Namespace, Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
+import { act } from "./act/act.ts";
+import { PodMonitor } from "./kind/pod-monitor.ts";
+import { Prometheus } from "./kind/prometheus.ts";
+import { PrometheusRule } from "./kind/prometheus-rule.ts";
+import { ServiceMonitor } from "./kind/service-monitor.ts";
+import type { LoadedGateway } from "./observe/loaded-gateway.ts";
+import { observe } from "./observe/observe.ts";
+import { plan, type PlanSettings } from "./plan/plan.ts";
+import { labels, managedSelector } from "./workload/names.ts";
+
+/** `image` of the settings is the operator's own, which has the reloader. */
+export function prometheusOperator(gateway: LoadedGateway, settings: PlanSettings): Operator {
+  const prometheuses = controller(Prometheus, {
+    owns: [
+      StatefulSet,
+      { kind: Secret, labelSelector: managedSelector },
+      { kind: ConfigMap, labelSelector: managedSelector },
+    ],
+    watches: [
+      wakingAll(ServiceMonitor),
+      wakingAll(PodMonitor),
+      wakingAll(PrometheusRule),
+      wakingAll(Namespace),
+      watching(Service, () => [], { labelSelector: managedSelector }),
+      watching(
+        Pod,
+        ({ metadata }) => {
+          const name = metadata.labels?.[labels.name];
+          return name === undefined ? [] : [{ name, namespace: metadata.namespace ?? "" }];
+        },
+        { labelSelector: managedSelector },
+      ),
+    ],
+    async reconcile(prometheus, context) {
+      const seen = await observe(prometheus, context, gateway);
+      return act(seen, plan(seen, settings), context);
+    },
+  });
+  return defineOperator({
+    name: "prometheus",
+    controllers: [prometheuses],
+    permissions: [{ apiGroups: [""], resources: ["services"], verbs: ["create", "patch"] }],
+  });
+}
+
+/** Any Prometheus may select the object, or may have selected it before. */
+function wakingAll<T extends KubeObject>(kind: KindRef<T>): ReturnType<typeof watching<T>> {
+  return watching(kind, (_, cache) => cache.list(Prometheus, { allNamespaces: true }).map(keyOf));
+}

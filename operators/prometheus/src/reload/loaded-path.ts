@@ -1,0 +1,2 @@
+/** Where a reloader reports what Prometheus has loaded. */
+export const loadedPath = "/v1/loaded";

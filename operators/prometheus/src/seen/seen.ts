@@ -1,0 +1,31 @@
+/** One snapshot of a Prometheus and of everything that its configuration is made of. */
+import type { Stored } from "setpoint";
+import type { Namespace, StatefulSet } from "setpoint/kinds";
+import type { Assets } from "../generate/assets.ts";
+import type { PodMonitor } from "../kind/pod-monitor.ts";
+import type { Prometheus } from "../kind/prometheus.ts";
+import type { PrometheusRule } from "../kind/prometheus-rule.ts";
+import type { ServiceMonitor } from "../kind/service-monitor.ts";
+import type { LoadedReport } from "../reload/reloader.ts";
+
+export interface Seen {
+  readonly prometheus: Stored<Prometheus>;
+  /** Selected, valid or not. */
+  readonly serviceMonitors: readonly Stored<ServiceMonitor>[];
+  readonly podMonitors: readonly Stored<PodMonitor>[];
+  readonly rules: readonly Stored<PrometheusRule>[];
+  readonly namespaces: readonly Stored<Namespace>[];
+  /** The keys that the objects name, as far as they exist. */
+  readonly assets: Assets;
+  readonly statefulSets: readonly Stored<StatefulSet>[];
+  readonly pods: readonly SeenPod[];
+  /** Whether the Secret with the configuration exists; a user's own counts. */
+  readonly hasConfiguration: boolean;
+}
+
+export interface SeenPod {
+  readonly name: string;
+  readonly isReady: boolean;
+  /** Undefined when its reloader does not answer. */
+  readonly loaded: LoadedReport | undefined;
+}

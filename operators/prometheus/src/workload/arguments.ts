@@ -1,0 +1,100 @@
+/** The command line of Prometheus; pure. */
+import { ConfigurationRefused } from "../generate/generation.ts";
+import { retentionTime } from "../generate/global-section.ts";
+import { isAtLeast, type PrometheusVersion } from "../generate/prometheus-version.ts";
+import type { PrometheusSpec } from "../kind/prometheus.ts";
+import { outputFile, prometheusPort, storageFolder, webConfigFile, webConfigFolder } from "./names.ts";
+
+/** A flag without a value is switched on by its name. */
+type Flag = readonly [name: string, value?: string];
+
+export function prometheusArguments(spec: PrometheusSpec, version: PrometheusVersion): readonly string[] {
+  const own = [
+    ...webFlags(spec, version),
+    ...featureFlags(spec, version),
+    ...storageFlags(spec, version),
+    ...queryFlags(spec),
+  ];
+  const additional = (spec.additionalArgs ?? []).map(({ name, value = "" }): Flag => [name, value]);
+  const taken = additional.find(([name]) => own.some(([known]) => plain(known) === plain(name)));
+  if (taken !== undefined)
+    throw new ConfigurationRefused("spec.additionalArgs", `the operator itself sets "${taken[0]}"; remove it`);
+  return [...own, ...additional].map(([name, value = ""]) => (value === "" ? `--${name}` : `--${name}=${value}`));
+}
+
+function plain(name: string): string {
+  return name.replace(/^no-/, "");
+}
+
+/** A flag that is left out when it has no value. */
+function valued(name: string, value: string | number | undefined): readonly Flag[] {
+  return value === undefined || value === "" || value === 0 ? [] : [[name, String(value)]];
+}
+
+function switched(name: string, isOn: boolean | undefined): readonly Flag[] {
+  return isOn === true ? [[name]] : [];
+}
+
+export function routePrefix({ routePrefix: prefix = "" }: PrometheusSpec): string {
+  return prefix === "" ? "/" : prefix;
+}
+
+function webFlags(spec: PrometheusSpec, version: PrometheusVersion): readonly Flag[] {
+  const consoles: readonly Flag[] =
+    version.major === 2
+      ? [
+          ["web.console.templates", "/etc/prometheus/consoles"],
+          ["web.console.libraries", "/etc/prometheus/console_libraries"],
+        ]
+      : [];
+  return [
+    ["config.file", outputFile],
+    ...consoles,
+    ["web.enable-lifecycle"],
+    ...valued("web.page-title", spec.web?.pageTitle),
+    ...valued("web.max-connections", spec.web?.maxConnections),
+    ...switched("web.enable-remote-write-receiver", spec.enableRemoteWriteReceiver),
+    ...valued("web.external-url", spec.externalUrl),
+    ["web.route-prefix", routePrefix(spec)],
+    ...(spec.logLevel === "info" ? [] : valued("log.level", spec.logLevel)),
+    ...(spec.logFormat === "logfmt" ? [] : valued("log.format", spec.logFormat)),
+    ...(spec.listenLocal === true ? valued("web.listen-address", `127.0.0.1:${prometheusPort}`) : []),
+    ...switched("web.enable-admin-api", spec.enableAdminAPI),
+    ["web.config.file", `${webConfigFolder}/${webConfigFile}`],
+  ];
+}
+
+function featureFlags(spec: PrometheusSpec, version: PrometheusVersion): readonly Flag[] {
+  const takesOtlp = spec.enableOTLPReceiver ?? spec.otlp !== undefined;
+  const otlp: Flag = version.major >= 3 ? ["web.enable-otlp-receiver"] : ["enable-feature", "otlp-write-receiver"];
+  return [...(takesOtlp ? [otlp] : []), ...valued("enable-feature", (spec.enableFeatures ?? []).join(","))];
+}
+
+function storageFlags(spec: PrometheusSpec, version: PrometheusVersion): readonly Flag[] {
+  // Newer servers read the retention from the configuration.
+  const isByFlag = !isAtLeast(version, "3.11.0");
+  const compression: Flag = [
+    spec.walCompression === true ? "storage.tsdb.wal-compression" : "no-storage.tsdb.wal-compression",
+  ];
+  const blocks = spec.disableCompaction === true ? "2h" : undefined;
+  return [
+    ...(isByFlag ? valued("storage.tsdb.retention.time", retentionTime(spec)) : []),
+    ...(isByFlag ? valued("storage.tsdb.retention.size", spec.retentionSize) : []),
+    ["storage.tsdb.path", storageFolder],
+    ...valued("storage.tsdb.max-block-duration", blocks),
+    ...valued("storage.tsdb.min-block-duration", blocks),
+    ...(spec.walCompression === undefined ? [] : [compression]),
+  ];
+}
+
+function queryFlags({ rules, query }: PrometheusSpec): readonly Flag[] {
+  return [
+    ...valued("rules.alert.for-outage-tolerance", rules?.alert?.forOutageTolerance),
+    ...valued("rules.alert.for-grace-period", rules?.alert?.forGracePeriod),
+    ...valued("rules.alert.resend-delay", rules?.alert?.resendDelay),
+    ...valued("query.lookback-delta", query?.lookbackDelta),
+    ...valued("query.max-samples", query?.maxSamples),
+    ...valued("query.max-concurrency", query?.maxConcurrency),
+    ...valued("query.timeout", query?.timeout),
+  ];
+}

@@ -111,13 +111,13 @@ test(
   scenario(8, async (stage) => {
     const { world, postgres } = stage;
     await begin(stage);
-    await world.run(2_000);
+    await world.run(minutes(1));
     postgres.isolate("orders-1");
     await world.until("another primary", () => (postgres.primary()?.name ?? "orders-1") !== "orders-1");
     expect(postgres.ledger.losses[0]?.commits.length).toBeGreaterThan(10);
     postgres.reconnect();
     await world.settled();
-    expect(postgres.rejoined.slice(2)).toEqual(["orders-1 rewound"]);
+    expect(postgres.rejoined.filter((each) => each.startsWith("orders-1"))).toEqual(["orders-1 rewound"]);
     await expectHealthy(stage);
   }),
 );
@@ -143,6 +143,7 @@ describe("a replica that lacks too much", () => {
   async function fallBehind(stage: Stage, spec: Parameters<typeof begin>[1]): Promise<string> {
     const { world, postgres } = stage;
     await begin(stage, spec);
+    await world.run(minutes(1));
     for (const name of ["orders-2", "orders-3"]) postgres.slowLog(name, 30_000);
     await world.run(10_000);
     const node = (await world.get(Pod, "orders-1")).spec?.nodeName ?? "";

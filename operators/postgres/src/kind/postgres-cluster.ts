@@ -48,7 +48,9 @@ const failover = z
       .min(2)
       .max(3600)
       .default(4)
-      .describe("How long a primary whose pod runs may be silent before another instance takes its place."),
+      .describe(
+        "How long a primary whose pod runs may be silent before another instance takes its place; four times as long in its first minute.",
+      ),
     maximumLag: quantity()
       .default("16Mi")
       .describe("A replica that lacks more than this of the primary's last known position is not promoted."),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { instanceClaim, instancePod, isTemplateAsWanted, templateText } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
-import { denialOf, silenceOf } from "../seen/matters.ts";
+import { denialOf, silenceOf, termOf } from "../seen/matters.ts";
 import type { Seen } from "../seen/seen.ts";
 import { plan, rules } from "./plan.ts";
 import type { PostgresStep } from "./postgres-step.ts";
@@ -15,8 +15,8 @@ function shown(step: PostgresStep): string {
 }
 
 const [a, b, c] = ["orders-1", "orders-2", "orders-3"] as const;
-const silentFor = (ms: number, instance = primary(a, { report: "silent" })): Partial<Seen> => ({
-  memory: { since: { [silenceOf(instance)]: nowMs - ms } },
+const silentFor = (ms: number, termMs = 60_000): Partial<Seen> => ({
+  memory: { since: { [silenceOf(primary(a, { report: "silent" }))]: nowMs - ms, [termOf(3)]: nowMs - termMs } },
 });
 const handover = { primary: undefined, formerPrimary: a, term: 4, handover: "failover" } as const;
 const between = (more = {}): Partial<Seen> => ({ cluster: cluster({}, { ...handover, ...more }) });
@@ -190,6 +190,18 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "a silent primary, after 3 s",
     seen([primary(a, { report: "silent" }), replica(b), replica(c)], silentFor(3_000)),
     "wait",
+  ],
+  [
+    "waiting for the primary",
+    "a silent primary, after 15 s of its first minute",
+    seen([primary(a, { report: "silent" }), replica(b), replica(c)], silentFor(15_000, 59_000)),
+    "wait",
+  ],
+  [
+    "failed primary",
+    "a silent primary, after 16 s of its first minute",
+    seen([primary(a, { report: "silent" }), replica(b), replica(c)], silentFor(16_000, 59_000)),
+    `depose ${a} failover`,
   ],
   [
     "waiting for the primary",

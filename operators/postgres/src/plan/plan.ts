@@ -8,7 +8,7 @@ import { isTemplateAsWanted } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
 import { numberOf } from "../kind/names.ts";
 import { requestedPrimary } from "../kind/postgres-cluster.ts";
-import { silenceOf } from "../seen/matters.ts";
+import { silenceOf, termOf } from "../seen/matters.ts";
 import { lastingMs } from "../seen/memory.ts";
 import {
   acceptsWrites,
@@ -36,6 +36,8 @@ interface Rule {
 }
 
 const defaultSilenceMs = 4_000;
+const newTermMs = 60_000;
+const newTermPatience = 4;
 
 export const rules: readonly Rule[] = [
   {
@@ -203,10 +205,20 @@ function failureOf(seen: Seen, primary: SeenInstance): string | undefined {
   if (state === "leaving") return `the pod of the primary ${name} is being deleted`;
   if (state === "ended") return `the process of the primary ${name} has ended`;
   const silentMs = lastingMs(seen.memory, silenceOf(primary), seen.monotonicMs) ?? 0;
-  const silenceMs = (seen.cluster.spec.failover?.silenceSeconds ?? defaultSilenceMs / 1_000) * 1_000;
-  return silentMs < silenceMs
+  return silentMs < allowedSilenceMs(seen)
     ? undefined
     : `the primary ${name} has accepted no writes for ${Math.round(silentMs / 1_000)} s`;
+}
+
+/**
+ * Where nodes are too busy for their pods, each new primary falls silent, too, and a change of the primary is
+ * more work for them. So a new one has more time.
+ */
+function allowedSilenceMs({ cluster, memory, monotonicMs }: Seen): number {
+  const { spec, status } = cluster;
+  const silenceMs = (spec.failover?.silenceSeconds ?? defaultSilenceMs / 1_000) * 1_000;
+  const termMs = lastingMs(memory, termOf(status?.term ?? 0), monotonicMs) ?? 0;
+  return termMs < newTermMs ? newTermPatience * silenceMs : silenceMs;
 }
 
 /** What each instance should be, to those of them that follow something else. */

@@ -8,6 +8,11 @@ export function silenceOf({ name, pod }: SeenInstance): string {
   return `silent ${name} ${pod?.metadata.uid ?? ""}`;
 }
 
+/** The present term, for as long as this process knows it. */
+export function termOf(term: number): string {
+  return `term ${term}`;
+}
+
 /** So many instances follow the present term that the former primary gets no lease from a majority. */
 export function denialOf(term: number): string {
   return `denied ${term}`;
@@ -18,8 +23,11 @@ export function mattersOf(cluster: PostgresCluster, instances: readonly SeenInst
   const current = instances.find(({ name }) => name === primary);
   // A replica that was appointed and still follows is no silent primary: it is on its way.
   const isSilent = current !== undefined && !acceptsWrites(current) && !isStandby(current);
-  const silent = isSilent ? [silenceOf(current)] : [];
-  return isDenied(cluster, instances, "answered or ended") ? [...silent, denialOf(term)] : silent;
+  return [
+    termOf(term),
+    ...(isSilent ? [silenceOf(current)] : []),
+    ...(isDenied(cluster, instances, "answered or ended") ? [denialOf(term)] : []),
+  ];
 }
 
 /**

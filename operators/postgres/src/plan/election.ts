@@ -19,7 +19,7 @@ const nanosInOne = 1_000_000_000n;
 export function elect(seen: Seen): Election {
   const { spec, status } = seen.cluster;
   const standbys = seen.instances.filter((each) => isStandby(each) && each.report?.systemId === status?.systemID);
-  const receiving = standbys.find(({ report }) => report?.isStreaming === true);
+  const receiving = isFormerReplica(seen) ? undefined : standbys.find(({ report }) => report?.isStreaming === true);
   if (receiving !== undefined)
     return { kind: "wait", why: `${receiving.name} still receives from the former primary`, isBrief: true };
   const isRequired = spec.synchronous?.durability !== "preferred";
@@ -31,6 +31,14 @@ export function elect(seen: Seen): Election {
   if ("refusal" in elected) return { kind: "wait", why: elected.refusal };
   const best = standbys.find(({ name }) => name === elected.member);
   return best === undefined ? { kind: "wait", why: "no replica with data answers" } : judge(seen, standbys, best);
+}
+
+/** It was appointed and never took office: it has nothing to send that is not on its volume. */
+function isFormerReplica(seen: Seen): boolean {
+  const { formerPrimary, term = 0 } = seen.cluster.status ?? {};
+  const former = instanceNamed(seen, formerPrimary);
+  const { report } = former ?? {};
+  return former !== undefined && isStandby(former) && report?.isStreaming !== true && (report?.term ?? 0) >= term;
 }
 
 function judge(seen: Seen, standbys: readonly SeenInstance[], best: SeenInstance): Election {

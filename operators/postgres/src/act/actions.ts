@@ -12,7 +12,7 @@ import { labels } from "../kind/labels.ts";
 import { serverName } from "../kind/names.ts";
 import { newLogin } from "../kind/login-secret.ts";
 import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
-import type { Actions } from "../plan/postgres-step.ts";
+import { type Actions, lookAgainMs } from "../plan/postgres-step.ts";
 import { wantedDocument, wantedRole } from "../plan/wanted.ts";
 import { instanceNamed, type Seen } from "../seen/seen.ts";
 
@@ -85,6 +85,14 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
       if (pod !== undefined) await context.delete(pod);
     },
 
+    async restartServer({ instance, startedAt }, context, seen) {
+      const address = managerAddress(instanceNamed(seen, instance)?.pod);
+      if (address === undefined) return;
+      context.controller.changesOutside(`restart the server of ${instance}`);
+      await (await securedGateway(seen, context, ports)).restart(address, startedAt, context.signal);
+      return context.requeueAfter(lookAgainMs, "see whether its server has restarted");
+    },
+
     async stopInstances({ instances }, context, seen) {
       for (const name of instances) {
         const { pod } = instanceNamed(seen, name) ?? {};
@@ -131,15 +139,11 @@ async function instruct(
   names: readonly string[],
   context: ReconcileContext,
   seen: Seen,
-  { gateway, keeper }: ActionPorts,
+  ports: ActionPorts,
 ): Promise<Result> {
-  const { place } = certificatesOf(seen.cluster);
   context.controller.changesOutside(`instruct the instances of PostgresCluster "${seen.cluster.metadata.name ?? ""}"`);
-  const leaf = await keeper.leafOf("operator", place, context);
-  if (leaf === undefined) throw new TemporaryError("The operator has no certificate yet", 1_000);
+  const secured = await securedGateway(seen, context, ports);
   const desired = wantedDocument(seen);
-  const { certificate, key } = leaf.pair;
-  const secured = gateway.withCertificates({ ca: leaf.bundle, certificate, key, serverName: serverName(seen.cluster) });
   const sent = names.map(async (name) => {
     const address = managerAddress(instanceNamed(seen, name)?.pod);
     if (address !== undefined) await secured.instruct(address, desired, context.signal);
@@ -147,6 +151,17 @@ async function instruct(
   const failed = (await Promise.allSettled(sent)).find((each) => each.status === "rejected");
   context.signal.throwIfAborted();
   return context.requeueAfter(0, failed === undefined ? "see what the instances make of it" : String(failed.reason));
+}
+
+async function securedGateway(
+  { cluster }: Seen,
+  context: ReconcileContext,
+  { gateway, keeper }: ActionPorts,
+): Promise<InstanceGateway> {
+  const leaf = await keeper.leafOf("operator", certificatesOf(cluster).place, context);
+  if (leaf === undefined) throw new TemporaryError("The operator has no certificate yet", 1_000);
+  const { certificate, key } = leaf.pair;
+  return gateway.withCertificates({ ca: leaf.bundle, certificate, key, serverName: serverName(cluster) });
 }
 
 /** What the operator creates, changes and deletes. */

@@ -1,7 +1,8 @@
 /** Available, Degraded, Accepted and Archived; pure. The runtime adds Progressing from the step. */
 import { archivedCondition } from "@setpoint/data-service";
 import type { ConditionInit } from "setpoint";
-import { refusalText, settingErrorsOf } from "../plan/plan.ts";
+import { refusalText } from "../plan/plan.ts";
+import { settingErrorsOf } from "../plan/plan-settings.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";
 import { acceptsWrites, isReady, primaryOf, type Seen } from "../seen/seen.ts";
 import { archiveOf } from "./status.ts";

@@ -4,8 +4,10 @@ import type { StepFacts } from "setpoint";
 import { labels } from "../kind/labels.ts";
 import { wantedInstances } from "../kind/names.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
+import { specRecord } from "../kind/spec-in-force.ts";
 import { hashOf } from "../instance/document-hash.ts";
 import { isPausing } from "../plan/plan-pause.ts";
+import { changeSteps } from "../plan/change-plan.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";
 import { wantedDocument } from "../plan/wanted.ts";
 import { acceptsWrites, isReady, isStandby, primaryOf, type Seen, type SeenInstance } from "../seen/seen.ts";
@@ -24,6 +26,7 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
   return {
     phase: phaseOf(seen, step),
     observedGeneration: cluster.metadata.generation,
+    ...dryRunOf(seen),
     ...dataOf(seen, step),
     ...succession(seen, step, facts),
     ...present({ voters: votersOf(seen), archive: archiveOf(seen), pausing: pausingOf(seen, step, facts) }),
@@ -42,6 +45,16 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
 function pausingOf(seen: Seen, step: PostgresStep, { now }: StepFacts): Status["pausing"] {
   if (step.kind === "act" && step.action === "pausePoolers") return { for: step.args.next, since: now };
   return isPausing(seen, step, Date.parse(now)) ? seen.cluster.status?.pausing : undefined;
+}
+
+/** A dry run changes nothing of what is in force. */
+function dryRunOf({ cluster, asked, ...seen }: Seen): Pick<Status, "specInForce" | "plannedSteps"> {
+  if (!asked.dryRun) return { specInForce: specRecord(asked) };
+  const isRunning = cluster.status?.term !== undefined;
+  return present({
+    specInForce: cluster.status?.specInForce,
+    plannedSteps: isRunning ? [...changeSteps({ cluster, asked, ...seen })] : undefined,
+  });
 }
 
 /** The primary's archiver says it; what it said last counts while there is no primary. */
@@ -82,6 +95,7 @@ function dataOf(seen: Seen, step: PostgresStep): Pick<Status, "restored" | "prev
 
 function memberOf({ cluster }: Seen, instance: SeenInstance): Member {
   const { name, report, failure } = instance;
+  const { pendingRestart: pending = [] } = report ?? {};
   const before = cluster.status?.members?.find((each) => each.name === name);
   return {
     name,
@@ -89,6 +103,8 @@ function memberOf({ cluster }: Seen, instance: SeenInstance): Member {
     ready: isReady(instance),
     // A restore in place begins a newer timeline than those of all instances, which it has stopped.
     ...present({ timeline: report?.timeline ?? before?.timeline, message: failure ?? report?.message }),
+    ...present({ version: report?.version ?? before?.version }),
+    ...(pending.length === 0 ? {} : { pendingRestart: [...pending] }),
   };
 }
 
@@ -105,7 +121,7 @@ function phaseOf(seen: Seen, step: PostgresStep): Status["phase"] {
   const handover = step.kind === "act" && step.action === "depose" ? step.args.handover : status?.handover;
   if (handover !== undefined) return handover === "failover" ? "FailingOver" : "SwitchingOver";
   if (status?.systemID === undefined) return seen.refusals.length > 0 ? "Failed" : "Creating";
-  if (step.kind === "act" && step.action === "restartInstance") return "Updating";
+  if (step.kind === "act" && (step.action === "restartInstance" || step.action === "restartServer")) return "Updating";
   return phaseOfInstances(seen);
 }
 

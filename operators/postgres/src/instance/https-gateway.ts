@@ -2,7 +2,7 @@
 import { type InstanceGateway, type ManagerCertificates } from "./instance-gateway.ts";
 import type { InstanceReport, LeaseRequest } from "./instance-protocol.ts";
 import { exchangeJson } from "./json-exchange.ts";
-import { desiredPath, reportPath } from "./manager-paths.ts";
+import { desiredPath, reportPath, restartPath } from "./manager-paths.ts";
 import { dropUserPath, loginPath, userPath } from "./user-protocol.ts";
 
 /** A healthy manager answers in milliseconds; the plan counts on this bound. */
@@ -32,6 +32,8 @@ export function httpsGateway(certificates?: ManagerCertificates): InstanceGatewa
       (await send(`${address}${reportPath}${leaseQuery(lease)}`, { method: "GET" }, signal)) as InstanceReport,
     instruct: async (address, desired, signal) =>
       (await send(`${address}${desiredPath}`, { method: "PUT", body: desired }, signal)) as InstanceReport,
+    restart: async (address, startedAt, signal) =>
+      void (await send(`${address}${restartPath}`, { method: "POST", body: { startedAt } }, signal)),
     ensureUser: (address, user, signal) => change(`${address}${userPath}`, "PUT", user, signal),
     proveLogin: (address, login, signal) => change(`${address}${loginPath}`, "POST", login, signal),
     dropUser: (address, user, signal) => change(`${address}${dropUserPath}`, "POST", user, signal),

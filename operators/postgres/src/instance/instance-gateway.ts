@@ -22,6 +22,8 @@ export interface InstanceGateway {
    * the operator reaches it, and it may go on for one lease.
    */
   readonly report: (address: string, lease: LeaseRequest | undefined, signal: AbortSignal) => Promise<InstanceReport>;
+  /** Restarts the server that started at this moment; one that has been restarted since goes on. */
+  readonly restart: (address: string, startedAt: string, signal: AbortSignal) => Promise<void>;
   /** Of the primary alone: creates a user of a binding, proves its login, or drops it. */
   readonly ensureUser: (address: string, user: WantedUser, signal: AbortSignal) => Promise<void>;
   readonly proveLogin: (address: string, login: Login, signal: AbortSignal) => Promise<void>;

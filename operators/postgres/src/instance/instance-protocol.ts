@@ -3,6 +3,7 @@
  * sides. The operator sends what an instance should be; a manager answers what it is. Nothing here is a
  * command: a document that is sent twice changes nothing.
  */
+import type { ServerLimits } from "./server-limits.ts";
 
 /** How long a manager that grants the primary's lease keeps its word, and a primary may go on by one. */
 export const leaseMs = 4_000;
@@ -44,6 +45,8 @@ export interface ServerSettings {
   /** The value of synchronous_standby_names. */
   readonly synchronousStandbyNames: string;
   readonly database: { readonly name: string; readonly owner: string };
+  /** The memory that the server may use, when it is limited. */
+  readonly memoryMegabytes?: number | undefined;
 }
 
 export type ServerState = "stopped" | "starting" | "running" | "stopping";
@@ -67,8 +70,16 @@ export interface InstanceReport {
   readonly replayed?: string | undefined;
   /** Whether it receives the log of the primary now. */
   readonly isStreaming?: boolean | undefined;
-  /** Whether a setting waits for a restart of the server. */
-  readonly needsRestart?: boolean | undefined;
+  /** When the server started, in seconds since the epoch; what names it when it is to be restarted. */
+  readonly startedAt?: string | undefined;
+  /** Whether it restarts for settings, until it runs again. */
+  readonly isRestarting?: boolean | undefined;
+  /** Whether the server has read what it accepts of this document; until then the rest is of an older one. */
+  readonly hasReadSettings?: boolean | undefined;
+  /** Settings that wait for a restart of the server. */
+  readonly pendingRestart?: readonly string[] | undefined;
+  /** What the server runs with. */
+  readonly limits?: ServerLimits | undefined;
   /** Settings and access rules that the server refuses, with its reason. */
   readonly settingErrors?: readonly string[] | undefined;
   /** What the archiver beside the server says of the archive, as it wrote it. */

@@ -11,6 +11,8 @@ export const clientNames = {
 export const reportPath = "/v1/report";
 /** PUT: what the instance should be. */
 export const desiredPath = "/v1/desired";
+/** POST: the server that started at this moment is to restart for settings that wait for it. */
+export const restartPath = "/v1/restart";
 /** GET, for transfer pods: a base backup as a tar archive. */
 export const baseBackupPath = "/v1/base-backup";
 /** Behind a base backup: when it was complete, in milliseconds since the epoch by the clock of its server. */

@@ -1,8 +1,11 @@
 /** What the spec of a cluster asks of its instances; pure. */
 import type { DesiredInstance, ServerSettings } from "../instance/instance-protocol.ts";
+import { parseQuantity } from "setpoint/kinds";
 import { instanceHost } from "./names.ts";
 import { defaultParameters, parameterRefusals } from "./parameters.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
+
+const nanosInMegabyte = 1_000_000_000n << 20n;
 
 /** Settings without the refused ones; `replicas` are those that may be synchronous now. */
 export function settingsOf(
@@ -19,7 +22,12 @@ export function settingsOf(
     isArchived: spec.archive !== undefined,
     synchronousStandbyNames: synchronousNames(spec.synchronous, names, replicas),
     database: { name: spec.database?.name ?? "app", owner: spec.database?.owner ?? "app" },
+    ...memoryOf(spec.resources?.limits?.["memory"]),
   };
+}
+
+function memoryOf(limit: string | undefined): Pick<ServerSettings, "memoryMegabytes"> {
+  return limit === undefined ? {} : { memoryMegabytes: Number(parseQuantity(limit).nanos / nanosInMegabyte) };
 }
 
 /** `ANY 1 ("orders-1", "orders-2")`; a primary that finds itself in the list waits for the others. */

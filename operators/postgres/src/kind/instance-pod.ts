@@ -44,6 +44,15 @@ export function isTemplateAsWanted(pod: Pod, cluster: PostgresCluster, archive: 
   return isStoreRefused && present?.startsWith(templateText(cluster, undefined).replace(/""\]$/, "")) === true;
 }
 
+/** What a pod that is not as wanted will have, in words. */
+export function templateChange(pod: Pod, cluster: PostgresCluster): string {
+  const present = pod.spec?.containers.find(({ name }) => name === "postgres")?.image;
+  const wanted = instanceImage(cluster);
+  return present === undefined || present === wanted
+    ? "spec.resources or the store of its archive has changed"
+    : `image ${present} becomes ${wanted}`;
+}
+
 /** `managerImage` is the operator's own, which has the instance manager and the archiver. */
 export function instancePod(
   cluster: PostgresCluster,

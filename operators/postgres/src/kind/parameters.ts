@@ -6,6 +6,8 @@ export type ParameterRefusal = { readonly field: string; readonly why: string };
 
 /** The operator sets these: replication, TLS, sockets and files stand on them. */
 export const fixedParameters: readonly string[] = [
+  "allow_alter_system",
+  "archive_cleanup_command",
   "archive_command",
   "archive_library",
   "archive_mode",
@@ -21,6 +23,9 @@ export const fixedParameters: readonly string[] = [
   "hba_file",
   "hot_standby",
   "ident_file",
+  "include",
+  "include_dir",
+  "include_if_exists",
   "listen_addresses",
   "log_destination",
   "log_directory",
@@ -60,6 +65,14 @@ export const fixedParameters: readonly string[] = [
   "wal_log_hints",
 ];
 
+/** For the admission of a cluster: the same in CEL, where a map stands for its keys. */
+const fixedNames = `[${fixedParameters.map((name) => `"${name}"`).join(", ")}]`;
+export const parameterRule = {
+  rule: `!self.exists(name, name in ${fixedNames})`,
+  messageExpression: `self.filter(name, name in ${fixedNames}).join(", ") + ": the operator sets these, because failover, TLS or recovery stand on them; remove them"`,
+  message: "the operator sets these parameters, because failover, TLS or recovery stand on them; remove them",
+};
+
 /** A name as PostgreSQL writes it; extensions have theirs before a dot. */
 const parameterName = /^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$/;
 /** A line break would begin another setting. */
@@ -86,6 +99,8 @@ export const defaultParameters: Readonly<Record<string, string>> = {
   max_wal_senders: "20",
   max_replication_slots: "32",
   max_worker_processes: "32",
+  max_prepared_transactions: "0",
+  max_locks_per_transaction: "64",
   wal_keep_size: "512MB",
   wal_sender_timeout: "5s",
   wal_receiver_timeout: "5s",

@@ -1,9 +1,10 @@
 /** The kind PostgresCluster: what a user asks for, and what the operator reports. */
-import { archiveReportSchema } from "@setpoint/data-service";
+import { archiveReportSchema, maintenanceWindows, plannedSteps } from "@setpoint/data-service";
 import { age, conditions, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { quantity } from "setpoint/kinds";
 import { z } from "zod";
 import { labels } from "./labels.ts";
+import { parameterRule } from "./parameters.ts";
 
 const stringMap = z.record(z.string(), z.string());
 /** PostgreSQL truncates longer identifiers. */
@@ -80,7 +81,9 @@ const spec = z.object({
     .optional()
     .describe("CPU and memory of each instance."),
   parameters: field(stringMap.meta({ maxProperties: parametersMax }).optional(), {
-    description: "Settings of PostgreSQL by name. Those that the operator sets itself are refused by name.",
+    description:
+      "Settings of PostgreSQL by name. Those that the operator sets itself are refused by name; a value that PostgreSQL would not start with is refused in the condition Accepted, and the settings from before stay.",
+    rules: [parameterRule],
   }),
   accessRules: z
     .array(
@@ -92,6 +95,13 @@ const spec = z.object({
     .max(50)
     .optional()
     .describe("Lines of pg_hba.conf, before the operator's last one, which asks every user for a password over TLS."),
+  primaryUpdate: z
+    .enum(["switchover", "restart"])
+    .default("switchover")
+    .describe(
+      "How settings that need a restart reach the primary, after the replicas: a replica takes over, or its server restarts in place.",
+    ),
+  maintenanceWindows: maintenanceWindows.optional(),
   synchronous: synchronous.optional(),
   failover: failover.optional(),
   archive: z
@@ -105,6 +115,10 @@ const spec = z.object({
     })
     .optional()
     .describe("The application's database."),
+  dryRun: z
+    .boolean()
+    .default(false)
+    .describe("Whether changes of the spec are only planned: the status lists the steps, and repairs go on."),
   paused: z.boolean().default(false).describe("Whether the operator leaves the cluster as it is."),
 });
 
@@ -113,6 +127,8 @@ const instance = z.object({
   role: z.enum(["Primary", "Replica", "Unknown"]),
   ready: z.boolean(),
   timeline: z.int().optional(),
+  version: z.string().optional().describe("The version of PostgreSQL that it runs."),
+  pendingRestart: z.array(z.string()).optional().describe("Settings that wait for a restart of its server."),
   message: z.string().optional().describe("What it does or waits for."),
 });
 
@@ -130,6 +146,8 @@ const status = z.object({
     "Failed",
   ]),
   observedGeneration: z.int().optional(),
+  specInForce: z.string().optional().describe("The last spec that was no dry run, as JSON; a dry run goes on with it."),
+  plannedSteps: plannedSteps.describe("With `dryRun`: the steps that the change would take, in their order."),
   systemID: z.string().optional().describe("PostgreSQL's own identifier of the data, from the first start."),
   primary: z
     .string()
@@ -222,6 +240,11 @@ export const PostgresCluster = defineKind({
       {
         fieldPath: ".spec.version",
       },
+    ),
+    rule(
+      "!has(self.spec.image) || !self.spec.image.matches(':(9|1[0-9])([.-][^/:@]*)?(@[^/]*)?$') || self.spec.image.matches(':' + self.spec.version + '([.-][^/:@]*)?(@[^/]*)?$')",
+      "the image must have the major version of spec.version; another major version cannot read the data",
+      { fieldPath: ".spec.image" },
     ),
     rule(
       "quantity(self.spec.storage.size).compareTo(quantity(oldSelf.spec.storage.size)) >= 0",

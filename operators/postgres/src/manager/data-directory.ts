@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import type { ServerSettings } from "../instance/instance-protocol.ts";
 import { postgresPort } from "../kind/names.ts";
+import type { ServerLimits } from "../instance/server-limits.ts";
 import { accessText, configurationText, connectionText, type ServerIdentity } from "./configuration-files.ts";
 import { paths } from "./paths.ts";
 import { lastLine, type Programs } from "./programs.ts";
@@ -16,6 +17,8 @@ export interface ControlFile {
   readonly timeline: number;
   /** Of the last checkpoint. */
   readonly position: string;
+  /** Those of the primary, as far as its log has been replayed. */
+  readonly limits: ServerLimits;
 }
 
 const standbyFile = join(paths.data, "standby.signal");
@@ -125,15 +128,22 @@ export class DataDirectory {
 
   /** Writes the configuration; whether it differs from what was there. */
   configure(settings: ServerSettings, identity: ServerIdentity): boolean {
-    const files = {
-      "postgresql.conf": configurationText(settings, { ...identity, recovers: existsSync(paths.recovery) }),
-      "pg_hba.conf": accessText(settings),
-      // It comes along with copied data, and would win over postgresql.conf.
-      "postgresql.auto.conf": "",
-    };
+    const files = configurationFiles(settings, identity);
     const changed = Object.entries(files).filter(([name, text]) => !isText(join(paths.data, name), text));
     for (const [name, text] of changed) replaceFile(join(paths.data, name), text);
     return changed.length > 0;
+  }
+
+  /** Asks something while these files are there; the server is not told to read them, and keeps its own. */
+  async whileConfigured<T>(settings: ServerSettings, identity: ServerIdentity, ask: () => Promise<T>): Promise<T> {
+    const names = Object.keys(configurationFiles(settings, identity)).map((name) => join(paths.data, name));
+    const before = names.map((path) => [path, readFileSync(path, "utf8")] as const);
+    this.configure(settings, identity);
+    try {
+      return await ask();
+    } finally {
+      for (const [path, text] of before) replaceFile(path, text);
+    }
   }
 
   /** Undefined when it cannot be read. */
@@ -145,6 +155,13 @@ export class DataDirectory {
       systemId: value("Database system identifier"),
       timeline: Number(value("Latest checkpoint's TimeLineID")),
       position: value("Latest checkpoint location"),
+      limits: {
+        max_connections: Number(value("max_connections setting")),
+        max_locks_per_transaction: Number(value("max_locks_per_xact setting")),
+        max_prepared_transactions: Number(value("max_prepared_xacts setting")),
+        max_wal_senders: Number(value("max_wal_senders setting")),
+        max_worker_processes: Number(value("max_worker_processes setting")),
+      },
     };
   }
 
@@ -157,6 +174,15 @@ export class DataDirectory {
     const { code, output } = await this.#programs.run(program, args, { signal });
     if (code !== 0) throw new Error(`${program} ended with ${code}: ${lastLine(output)}`);
   }
+}
+
+function configurationFiles(settings: ServerSettings, identity: ServerIdentity): Readonly<Record<string, string>> {
+  return {
+    "postgresql.conf": configurationText(settings, { ...identity, recovers: existsSync(paths.recovery) }),
+    "pg_hba.conf": accessText(settings),
+    // It comes along with copied data, and would win over postgresql.conf.
+    "postgresql.auto.conf": "",
+  };
 }
 
 export function withoutReachedTarget(text: string): string {

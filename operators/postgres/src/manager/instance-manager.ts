@@ -13,18 +13,18 @@ import {
   type Peer,
   type ServerState,
 } from "../instance/instance-protocol.ts";
+import type { ServerIdentity } from "./configuration-files.ts";
 import type { ControlFile } from "./data-directory.ts";
 import { FollowedDocument } from "./followed-document.ts";
 import type { InstanceManagerParts } from "./manager-parts.ts";
 import { answerLease } from "./primary-lease.ts";
+import { ServerConfiguration } from "./server-configuration.ts";
 import type { ServerFacts } from "./sql.ts";
 
 /** A replica that receives nothing for so long has parted from the primary, or follows a dead connection. */
 const strayMsMax = 10_000;
 /** A server that ends sooner after its start is not started again at once. */
 const shortRunMs = 10_000;
-/** A server has read its files again after so long. */
-const reloadMs = 500;
 /** What PostgreSQL says when no change follows a target, which a restore has found in the archive before. */
 const endedBeforeTarget = /recovery ended before configured recovery target was reached/;
 const restartDelayMsMax = 30_000;
@@ -36,6 +36,7 @@ const lostLog = "the primary does not have the log any more that they lack";
 export class InstanceManager {
   readonly #parts: InstanceManagerParts;
   readonly #document: FollowedDocument;
+  readonly #configuration: ServerConfiguration;
   #message: string | undefined;
   /** Why the last step failed; it stays while the same is tried again. */
   #failure: string | undefined;
@@ -49,9 +50,10 @@ export class InstanceManager {
   #fencedMs: number | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
   #shortRuns = 0;
-  #settingErrors: readonly string[] = [];
-  /** When the server is asked which settings it refuses; undefined: it has been, since they changed. */
-  #askSettingsAtMs: number | undefined;
+  /** The start of the server that is to be restarted; it stays until another one runs. */
+  #restarts: string | undefined;
+  /** The server is being stopped so that it restarts: a short run is no fault of its. */
+  #isStopping = false;
   /** The inner objects were ensured for this term and password. */
   #ensuredFor = "";
   #control: ControlFile | undefined;
@@ -59,6 +61,7 @@ export class InstanceManager {
   constructor(parts: InstanceManagerParts) {
     this.#parts = parts;
     this.#document = new FollowedDocument(parts.document);
+    this.#configuration = new ServerConfiguration(parts);
   }
 
   get name(): string {
@@ -82,7 +85,11 @@ export class InstanceManager {
   async follow(desired: DesiredInstance): Promise<InstanceReport> {
     const { term } = this.#document;
     this.#document.take(desired);
-    if (desired.term > term) this.#parts.lease.forget();
+    if (desired.term > term) {
+      this.#parts.lease.forget();
+      // The next primary has its own time to send the log.
+      this.#strayingSinceMs = undefined;
+    }
     this.#parts.wakeup.wake();
     return this.report({ holder: desired.primary ?? "", term: desired.term });
   }
@@ -110,11 +117,23 @@ export class InstanceManager {
       position: facts?.position ?? control?.position,
       replayed: facts?.replayed,
       isStreaming: facts?.isStreaming,
-      needsRestart: facts?.needsRestart,
-      settingErrors: this.#settingErrors,
+      startedAt: facts?.startedAt,
+      isRestarting: this.#restarts !== undefined,
+      hasReadSettings: this.#configuration.hasRead(this.desired?.settings),
+      pendingRestart: facts?.pendingRestart,
+      limits: facts?.limits,
+      settingErrors: this.#parts.settings.errors,
       archive: this.desired?.settings.isArchived === true ? this.#parts.archive.readReport() : undefined,
       message: this.message,
     };
+  }
+
+  /** Restarts the server that started at this moment; another one has read its settings since. */
+  async restart(startedAt: string): Promise<void> {
+    const facts = await this.#facts();
+    if (facts?.startedAt !== startedAt) return;
+    this.#restarts = startedAt;
+    this.#parts.wakeup.wake();
   }
 
   async isReady(): Promise<boolean> {
@@ -144,6 +163,7 @@ export class InstanceManager {
       ? "stopped: another instance becomes the primary"
       : "stopped: neither the operator nor a majority of the instances confirms that this is the primary";
     const nowMs = clock.monotonic();
+    if (this.#fencedMs === undefined) this.#parts.complain(`The instance manager: ${this.#message}`);
     this.#fencedMs ??= nowMs;
     // Replicas that do not take the rest of the log hold up a fast stop.
     const isLate = nowMs - this.#fencedMs >= cleanStopMs;
@@ -167,7 +187,8 @@ export class InstanceManager {
     this.#fencedMs = undefined;
     this.#parts.sql.forget();
     const isShort = this.#parts.clock.monotonic() - this.#startedMs < shortRunMs;
-    this.#shortRuns = isShort ? this.#shortRuns + 1 : 0;
+    this.#shortRuns = isShort && !this.#isStopping ? this.#shortRuns + 1 : 0;
+    this.#isStopping = false;
     this.#parts.wakeup.wake();
   }
 
@@ -205,9 +226,9 @@ export class InstanceManager {
       this.#message = "waiting for the operator or a majority of the instances to confirm the primary";
       return;
     }
-    if (!server.isAlive) return this.#start(desired, undefined);
+    if (!server.isAlive) return this.#start(desired, { name: this.name }, signal);
     const facts = await sql.facts();
-    if (facts === undefined) return;
+    if (facts === undefined || (await this.#restartServer(facts))) return;
     if (!facts.isPrimary) {
       if (data.isRecovering) this.#message = "replaying the log of the archive";
       else if (!desired.mayPromote) this.#message = "waiting until the former primary has stopped";
@@ -216,21 +237,21 @@ export class InstanceManager {
     }
     this.#message = undefined;
     data.forgetArchived();
-    if (data.configure(desired.settings, { name: this.#parts.name })) this.#reload();
-    await this.#askSettings();
+    await this.#configuration.keep(desired.settings, facts, { name: this.name }, signal);
     await this.#ensureInnerObjects(desired);
   }
 
-  #reload(): void {
-    this.#parts.server.reload();
-    this.#askSettingsAtMs = this.#parts.clock.monotonic() + reloadMs;
-  }
-
-  async #askSettings(): Promise<void> {
-    const { clock, sql } = this.#parts;
-    if (this.#askSettingsAtMs === undefined || clock.monotonic() < this.#askSettingsAtMs) return;
-    this.#settingErrors = await sql.settingErrors();
-    this.#askSettingsAtMs = undefined;
+  /** Whether the server is the one that was to be restarted. */
+  async #restartServer({ startedAt, isPrimary }: ServerFacts): Promise<boolean> {
+    const isAsked = this.#restarts === startedAt;
+    if (!isAsked) this.#restarts = undefined;
+    if (!isAsked) return false;
+    this.#message = "restarting the server for settings that wait for it";
+    // A stop writes what is left, and clients wait for it.
+    if (isPrimary) await this.#parts.sql.run("checkpoint");
+    this.#isStopping = true;
+    await this.#parts.server.stop("fast");
+    return true;
   }
 
   /** Others can be rewound only when the new timeline is in the control file, which a checkpoint writes. */
@@ -269,15 +290,16 @@ export class InstanceManager {
       this.#message = `copying the data of ${primary.name}`;
       return data.clone(primary.host, name, signal);
     }
+    const identity = { name, follows: primary.host };
     if (!server.isAlive) {
       const hasParted = otherHistory.test(server.lastFatal ?? "");
       if (!data.isStandby || this.#needsRewind || hasParted) await this.#rejoin(desired, primary, signal);
-      return this.#start(desired, primary.host);
+      return this.#start(desired, identity, signal);
     }
-    if (data.configure(desired.settings, { name, follows: primary.host })) this.#reload();
     const facts = await sql.facts();
-    if (facts === undefined) return;
-    await this.#askSettings();
+    if (facts === undefined) return this.#configuration.follow(identity);
+    if (await this.#restartServer(facts)) return;
+    await this.#configuration.keep(desired.settings, facts, identity, signal);
     await this.#watchStream(facts, primary, signal);
   }
 
@@ -287,7 +309,7 @@ export class InstanceManager {
     this.#message = `going back to where the data of ${primary.name} part from these`;
     data.forgetRecovery();
     // Rewinding starts a server on the data, which reads the configuration.
-    data.configure(desired.settings, { name, follows: primary.host });
+    await this.#configuration.prepare(desired.settings, { name, follows: primary.host }, signal);
     const problem = this.#straysInRow > 1 ? lostLog : await data.rewind(primary.host, name, signal);
     if (problem !== undefined && !isOutOfReach(problem)) await this.#copyInstead(primary, problem, signal);
     // A replica that runs can be promoted; one that waits for a primary that is gone cannot.
@@ -321,8 +343,9 @@ export class InstanceManager {
     await server.stop("fast");
   }
 
-  #start(desired: DesiredInstance, follows: string | undefined): void {
-    const { data, server, clock, name } = this.#parts;
+  async #start(desired: DesiredInstance, identity: ServerIdentity, signal: AbortSignal): Promise<void> {
+    const { data, server, clock, settings } = this.#parts;
+    if (this.#shortRuns > 0 && settings.blame(desired.settings, server.lastFatal)) this.#shortRuns = 0;
     const delayMs = this.#shortRuns < 2 ? 0 : Math.min(restartDelayMsMax, 500 * 2 ** this.#shortRuns);
     if (clock.monotonic() - this.#startedMs < delayMs) {
       const why = server.lastFatal ?? "its log says why";
@@ -331,10 +354,13 @@ export class InstanceManager {
     }
     if (!data.isRecovering) data.forgetRecovery();
     else if (endedBeforeTarget.test(server.lastFatal ?? "")) data.replayToEnd();
-    data.configure(desired.settings, follows === undefined ? { name } : { name, follows });
-    this.#message = undefined;
+    const isAccepted = await this.#configuration.prepare(desired.settings, identity, signal);
+    this.#message = isAccepted
+      ? undefined
+      : `waiting for settings that PostgreSQL accepts: ${settings.errors.join("; ")}`;
+    // The settings may have taken their time.
+    if (!isAccepted || this.desired !== desired || (identity.follows === undefined && !this.#holdsLease())) return;
     this.#startedMs = clock.monotonic();
-    this.#askSettingsAtMs = this.#startedMs + reloadMs;
     server.start();
   }
 

@@ -9,6 +9,7 @@ import type { WantedDatabase } from "./inner-objects.ts";
 import type { ManagerClock } from "./manager-clock.ts";
 import type { PostgresServer } from "./postgres-server.ts";
 import type { PrimaryLease } from "./primary-lease.ts";
+import type { SettingsKeeper } from "./settings-keeper.ts";
 import type { Sql } from "./sql.ts";
 import type { Wakeup } from "./wakeup.ts";
 
@@ -20,10 +21,11 @@ export interface InstanceManagerParts {
   readonly clock: ManagerClock;
   readonly data: Shown<DataDirectory>;
   readonly server: Shown<PostgresServer>;
-  readonly sql: Pick<Sql, "facts" | "forget" | "run" | "settingErrors">;
+  readonly sql: Pick<Sql, "facts" | "forget" | "run">;
   readonly lease: PrimaryLease;
   readonly archive: Pick<ArchiveFolder, "readReport" | "serverEnds">;
   readonly document: DocumentFile;
+  readonly settings: Shown<SettingsKeeper>;
   readonly innerObjects: InnerObjects;
   /** Woken when there is something to do at once. */
   readonly wakeup: Wakeup;

@@ -1,7 +1,14 @@
 /** The manager's own servers: HTTPS for the operator and the peers, and HTTP for the kubelet's probes. */
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import { baseBackupPath, clientNames, desiredPath, leasePath, reportPath } from "../instance/manager-paths.ts";
+import {
+  baseBackupPath,
+  clientNames,
+  desiredPath,
+  leasePath,
+  reportPath,
+  restartPath,
+} from "../instance/manager-paths.ts";
 import { managerPort, probePort } from "../kind/names.ts";
 import type { BaseBackups } from "./base-backup.ts";
 import { keyMaterial } from "./certificate-files.ts";
@@ -9,7 +16,14 @@ import { answerInner } from "./inner/inner-requests.ts";
 import { answer, bodyOf, clientOf, close, type JsonServers, listen, replyError } from "./json-server.ts";
 import type { InstanceManager } from "./instance-manager.ts";
 import { dropUserPath, loginPath, userPath } from "../instance/user-protocol.ts";
-import { parseDesired, parseDroppedUser, parseLeaseRequest, parseLogin, parseWantedUser } from "./parse-request.ts";
+import {
+  parseDesired,
+  parseDroppedUser,
+  parseLeaseRequest,
+  parseLogin,
+  parseRestart,
+  parseWantedUser,
+} from "./parse-request.ts";
 import type { Programs } from "./programs.ts";
 import { Refusal } from "./refusal.ts";
 import type { Sql } from "./sql.ts";
@@ -80,6 +94,10 @@ async function route(parts: ManagerParts, request: IncomingMessage): Promise<unk
     return manager.report(lease);
   }
   if (call === `PUT ${desiredPath}`) return manager.follow(parseDesired(await bodyOf(request)));
+  if (call === `POST ${restartPath}`) {
+    await manager.restart(parseRestart(await bodyOf(request)));
+    return {};
+  }
   return routeUsers(call, parts, request);
 }
 

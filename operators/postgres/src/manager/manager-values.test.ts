@@ -12,26 +12,30 @@ test("passwordVerifier() has the keys that follow from the example of RFC 7677",
 });
 
 test("parseFacts() reads a primary and a replica", () => {
-  expect(parseFacts("f\t0/3000148\t\t1\tf\tf\t15.18\t77\n")).toEqual({
+  expect(parseFacts("f\t0/3000148\t\t1\tf\t\t1795811.5\tmax_connections=100,max_wal_senders=20\t15.18\t77\n")).toEqual({
     isPrimary: true,
     position: "0/3000148",
     replayed: undefined,
     timeline: 1,
     isStreaming: false,
-    needsRestart: false,
+    pendingRestart: [],
+    startedAt: "1795811.5",
+    limits: { max_connections: 100, max_wal_senders: 20 },
     version: "15.18",
     systemId: "77",
   });
-  expect(parseFacts("t\t0/3000148\t0/3000100\t2\tt\tt\t17.6\t77\n")).toMatchObject({
+  expect(
+    parseFacts("t\t0/3000148\t0/3000100\t2\tt\tmax_connections,shared_buffers\t1795811.5\t\t17.6\t77\n"),
+  ).toMatchObject({
     isPrimary: false,
     replayed: "0/3000100",
     isStreaming: true,
-    needsRestart: true,
+    pendingRestart: ["max_connections", "shared_buffers"],
   });
 });
 
 test("parseFacts() says nothing of a position that a replica does not know yet", () => {
-  expect(parseFacts("t\t\t0/3000100\t2\tf\tf\t17.6\t77\n").position).toBeUndefined();
+  expect(parseFacts("t\t\t0/3000100\t2\tf\t\t\t\t17.6\t77\n").position).toBeUndefined();
 });
 
 test("parseFacts() refuses a row with other columns", () => {

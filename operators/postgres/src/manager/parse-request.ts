@@ -9,6 +9,11 @@ export function parseLeaseRequest(value: unknown): LeaseRequest {
   return { holder: textOf(fields, "holder"), term: wholeNumberOf(fields, "term") };
 }
 
+/** When the server to be restarted started. */
+export function parseRestart(value: unknown): string {
+  return textOf(objectOf(value, "the request for a restart"), "startedAt");
+}
+
 export function parseDesired(value: unknown): DesiredInstance {
   const fields = objectOf(value, "the document");
   const settings = objectOf(fields["settings"], "settings");
@@ -29,6 +34,9 @@ export function parseDesired(value: unknown): DesiredInstance {
       isArchived: settings["isArchived"] === true,
       synchronousStandbyNames: textOf(settings, "synchronousStandbyNames"),
       database: { name: textOf(database, "name"), owner: textOf(database, "owner") },
+      ...(settings["memoryMegabytes"] === undefined
+        ? {}
+        : { memoryMegabytes: wholeNumberOf(settings, "memoryMegabytes") }),
     },
   };
 }

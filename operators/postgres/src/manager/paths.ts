@@ -15,6 +15,8 @@ export const paths = {
   /** Sockets and copies of keys, of this pod alone. */
   run: "/run/setpoint",
   socket: "/run/setpoint/socket",
+  /** Where a server tries settings, without data. */
+  trial: "/run/setpoint/trial",
   certificates: "/run/setpoint/tls",
   /** The Secrets as the pod mounts them, a folder for each role. */
   mountedCertificates: "/etc/postgres/tls",

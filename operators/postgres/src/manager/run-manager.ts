@@ -17,6 +17,8 @@ import { askPeer } from "./peer-connection.ts";
 import { PostgresServer } from "./postgres-server.ts";
 import { PrimaryLease } from "./primary-lease.ts";
 import { Programs } from "./programs.ts";
+import { SettingsKeeper } from "./settings-keeper.ts";
+import { SettingsTrial } from "./settings-trial.ts";
 import { Sql } from "./sql.ts";
 import { Wakeup } from "./wakeup.ts";
 
@@ -32,17 +34,19 @@ export async function runManager(name: string): Promise<number> {
   const programs = Programs.find();
   const server = new PostgresServer(programs, () => manager.serverEnded());
   const sql = new Sql(programs, managerClock);
+  const data = new DataDirectory(programs);
   const archive = new ArchiveFolder(archivePath);
   archive.serverEnds(false);
   const manager = new InstanceManager({
     name,
     clock: managerClock,
-    data: new DataDirectory(programs),
+    data,
     server,
     sql,
     lease: new PrimaryLease(),
     archive,
     document: documentFile,
+    settings: new SettingsKeeper({ name, trial: new SettingsTrial(programs), data, sql }),
     innerObjects: { readPassword, ensure: (database) => ensureInnerObjects(sql, database) },
     wakeup: new Wakeup(managerClock),
     complain: (line) => void process.stderr.write(`${line}\n`),

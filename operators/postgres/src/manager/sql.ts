@@ -1,8 +1,10 @@
 /** Questions to the server of this pod, over its socket, by psql. */
 import type { ManagerClock } from "./manager-clock.ts";
+import { type ServerLimits, serverLimits } from "../instance/server-limits.ts";
 import { firstAccessRuleLine } from "./configuration-files.ts";
 import { paths } from "./paths.ts";
 import { lastLine, type Programs } from "./programs.ts";
+import { literal } from "./sql-text.ts";
 
 /** A server that needs longer is of no use to a decision. */
 const deadlineMs = 3_000;
@@ -15,7 +17,9 @@ export interface ServerFacts {
   readonly replayed: string | undefined;
   readonly timeline: number;
   readonly isStreaming: boolean;
-  readonly needsRestart: boolean;
+  readonly pendingRestart: readonly string[];
+  readonly startedAt: string;
+  readonly limits: ServerLimits;
   readonly version: string;
   readonly systemId: string;
 }
@@ -33,13 +37,19 @@ const factsQuery = `select pg_is_in_recovery(),
   case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end,
   (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$'),
   coalesce((select status = 'streaming' from pg_stat_wal_receiver), false),
-  exists (select from pg_settings where pending_restart),
+  (select string_agg(name, ',' order by name) from pg_settings where pending_restart),
+  extract(epoch from pg_postmaster_start_time()),
+  (select string_agg(name || '=' || setting, ',') from pg_settings where name in (${serverLimits.map(literal).join(", ")})),
   split_part(current_setting('server_version'), ' ', 1),
   (select system_identifier from pg_control_system())`;
 
-/** The server reads its files again for it, and logs what it finds; so it is asked after changes only. */
-const settingErrorsQuery = `select 'spec.parameters[' || name || ']: ' || error from pg_file_settings
-    where error is not null and name not in (select name from pg_settings where pending_restart)
+/**
+ * Of the files as they are, read or not: settings of extensions, whose libraries this server has loaded, and
+ * access rules. The server logs what it finds, so it is asked after changes only.
+ */
+const fileErrorsQuery = `select 'spec.parameters[' || name || ']: ' || file.error || ', the value is "' || file.setting || '"'
+    from pg_file_settings file join pg_settings using (name)
+    where file.error is not null and name like '%.%' and context <> 'postmaster'
   union all select 'spec.accessRules[' || line_number - ${firstAccessRuleLine} || ']: ' || error
     from pg_hba_file_rules where error is not null`;
 
@@ -57,6 +67,14 @@ const sessionOptions = [
 ]
   .map((setting) => `-c ${setting}`)
   .join(" ");
+
+function expectationsQuery(names: readonly string[]): string {
+  return `select lower(name), case vartype when 'bool' then 'on or off'
+      when 'enum' then 'one of ' || array_to_string(enumvals, ', ')
+      else (case vartype when 'integer' then 'a whole number' else 'a number' end)
+        || ' from ' || min_val || ' to ' || max_val || coalesce(' in ' || unit || ', or with a unit', '') end
+    from pg_settings where vartype <> 'string' and lower(name) in (${names.map(literal).join(", ")})`;
+}
 
 /** Probes, reports and steps that come together ask once. */
 const freshMs = 300;
@@ -89,10 +107,16 @@ export class Sql {
     return code === 0 ? parseFacts(output) : undefined;
   }
 
-  /** Settings and access rules of the files that the server refuses, with its reason. */
-  async settingErrors(): Promise<readonly string[]> {
-    const output = await this.run(settingErrorsQuery, "postgres", AbortSignal.timeout(deadlineMs));
-    return output === "" ? [] : output.split("\n");
+  /** What the server would refuse of the files as they are, with its reason. */
+  async fileErrors(): Promise<readonly string[]> {
+    return linesOf(await this.run(fileErrorsQuery, "postgres", AbortSignal.timeout(deadlineMs)));
+  }
+
+  /** What PostgreSQL expects of these settings, in words. */
+  async expectations(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (names.length === 0) return new Map();
+    const output = await this.run(expectationsQuery(names), "postgres", AbortSignal.timeout(deadlineMs));
+    return new Map(linesOf(output).map((line) => line.split("\t") as [string, string]));
   }
 
   /** The time by which the server stamps commits, in milliseconds since the epoch. */
@@ -120,9 +144,18 @@ export class Sql {
 
 /** Throws for a row with other columns than were asked for. */
 export function parseFacts(row: string): ServerFacts {
-  const [inRecovery, position = "", replayed = "", timeline, streaming, restart, version = "", systemId = ""] = row
-    .replace(/\n$/, "")
-    .split("\t");
+  const [
+    inRecovery,
+    position = "",
+    replayed = "",
+    timeline,
+    streaming,
+    pending = "",
+    startedAt = "",
+    limits = "",
+    version = "",
+    systemId = "",
+  ] = row.replace(/\n$/, "").split("\t");
   if (systemId === "") throw new Error(`Cannot read what the server says of itself: ${JSON.stringify(row)}`);
   return {
     isPrimary: inRecovery === "f",
@@ -130,8 +163,20 @@ export function parseFacts(row: string): ServerFacts {
     replayed: replayed === "" ? undefined : replayed,
     timeline: Number(timeline),
     isStreaming: streaming === "t",
-    needsRestart: restart === "t",
+    pendingRestart: pending === "" ? [] : pending.split(","),
+    startedAt,
+    limits: parseLimits(limits),
     version,
     systemId,
   };
+}
+
+/** `max_connections=100,max_wal_senders=20`. */
+function parseLimits(text: string): ServerLimits {
+  const pairs = text === "" ? [] : text.split(",").map((each) => each.split("="));
+  return Object.fromEntries(pairs.map(([name = "", value]) => [name, Number(value)]));
+}
+
+function linesOf(output: string): readonly string[] {
+  return output === "" ? [] : output.split("\n");
 }

@@ -2,6 +2,7 @@
 import {
   BoundedMap,
   type CertificateKeeper,
+  closedWindow,
   isBudgetAsWanted,
   judgeServices,
   observeArchive,
@@ -20,9 +21,10 @@ import { parameterRefusals } from "../kind/parameters.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
 import { PostgresPooler } from "../poolers/postgres-pooler.ts";
+import { specInForce } from "../kind/spec-in-force.ts";
 import { mattersOf } from "../seen/matters.ts";
 import { type Memory, noMemory, remember } from "../seen/memory.ts";
-import { acceptsWrites, type Seen, type SeenInstance } from "../seen/seen.ts";
+import { acceptsWrites, podState, type Seen, type SeenInstance } from "../seen/seen.ts";
 
 /** What an observation uses beyond the API server. */
 export interface ObservationPorts {
@@ -34,10 +36,11 @@ export interface ObservationPorts {
 }
 
 export async function observe(
-  cluster: Stored<PostgresCluster>,
+  stored: Stored<PostgresCluster>,
   context: ReconcileContext,
   senses: ObservationPorts,
 ): Promise<Seen> {
+  const cluster = { ...stored, spec: specInForce(stored) };
   const { name, namespace, uid } = cluster.metadata;
   const poolers = observePoolers(cluster, context);
   const subject = certificatesOf(
@@ -77,11 +80,14 @@ export async function observe(
   senses.memories.set(uid, memory);
   return {
     cluster,
-    refusals: parameterRefusals(cluster.spec.parameters ?? {}),
+    asked: stored.spec,
+    isOutOfReach: isOutOfReach(stored, pods, reports, context),
+    refusals: parameterRefusals(stored.spec.parameters ?? {}),
     certificates,
     instances,
     ...observeObjects(cluster, context),
     ...(await observeArchive(cluster, cluster.spec.archive?.store, context)),
+    closed: closedWindow(cluster.spec.maintenanceWindows, context.host.clock.now()),
     restore: restoreMarkOf(cluster),
     poolers,
     otherClaims,
@@ -100,6 +106,19 @@ function observePoolers({ metadata: { name } }: PostgresCluster, { list }: Recon
       pausedFor: pooler.status?.pausedFor,
     }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Asked only when no instance answers; true in a plan on a user's machine. */
+function isOutOfReach(
+  { spec }: PostgresCluster,
+  pods: ReadonlyMap<string, Pod>,
+  reports: ReadonlyMap<string, InstanceReport>,
+  { controller }: ReconcileContext,
+): boolean {
+  const isSomeoneRunning = [...pods.values()].some((pod) => podState(pod) === "running");
+  if (reports.size > 0 || !isSomeoneRunning) return false;
+  const instead = spec.dryRun ? "the instances and the primary in its status" : undefined;
+  return controller.cannotReach("the pods of its instances", instead);
 }
 
 /** By what was written at their creation: any client may edit labels. */

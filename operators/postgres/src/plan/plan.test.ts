@@ -22,6 +22,9 @@ const handover = { primary: undefined, formerPrimary: a, term: 4, handover: "fai
 const between = (more = {}): Partial<Seen> => ({ cluster: cluster({}, { ...handover, ...more }) });
 const stopped = { term: 4, server: "stopped", isPrimary: undefined } as const;
 const waiting = { term: 4, isStreaming: false } as const;
+const pending = { pendingRestart: ["max_connections"], startedAt: "17", limits: { max_connections: 100 } } as const;
+const lower = cluster({ parameters: { max_connections: "50" } });
+const refusing = { settingErrors: ["spec.parameters[work_mem]: invalid value"] };
 const synchronous = { number: 1, durability: "required" } as const;
 
 const rows: readonly (readonly [rule: string, situation: string, seen: Seen, step: string])[] = [
@@ -347,6 +350,19 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
   ],
   [
     "handover",
+    "the former primary was appointed before and never promoted, and another replica follows it",
+    seen(
+      [
+        replica(a, { report: { ...waiting, position: "0/5000100" }, label: "replica" }),
+        replica(b, { report: { term: 4 } }),
+        replica(c, { report: waiting }),
+      ],
+      { ...between(), memory: { since: { [denialOf(4)]: nowMs - 7_000 } } },
+    ),
+    `appoint ${a}`,
+  ],
+  [
+    "handover",
     "the process of the former primary ended, and an instance that may still confirm a new one does not answer",
     seen(
       [
@@ -514,39 +530,6 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "forgetRequest orders-9 is no replica of this cluster that follows the primary; use one of orders-2, orders-3",
   ],
   [
-    "settings that the server refuses",
-    "a value that is none, and old settings: nothing restarts",
-    seen([
-      primary(a, { report: { settingErrors: ["work_mem: setting could not be applied"] } }),
-      replica(b, { template: "old" }),
-    ]),
-    "wait",
-  ],
-  [
-    "settings",
-    "old settings: replicas first",
-    seen([primary(a, { template: "old" }), replica(b, { template: "old" }), replica(c)]),
-    `restartInstance ${b}`,
-  ],
-  [
-    "settings",
-    "old settings: the primary hands over before it restarts",
-    seen([primary(a, { template: "old" }), replica(b), replica(c)]),
-    `depose ${a} switchover ${b}`,
-  ],
-  [
-    "settings",
-    "old settings of the only instance",
-    seen([primary(a, { template: "old" })], { cluster: cluster({ instances: 1 }) }),
-    `restartInstance ${a}`,
-  ],
-  [
-    "settings",
-    "a setting waits for a restart",
-    seen([primary(a), replica(b), replica(c, { report: { needsRestart: true } })]),
-    `restartInstance ${c}`,
-  ],
-  [
     "surplus instances",
     "one instance too many",
     seen([primary(a), replica(b), replica(c)], { cluster: cluster({ instances: 2 }) }),
@@ -563,6 +546,153 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "a volume is smaller than wanted",
     seen([primary(a), replica(b), replica(c, { claim: "512Mi" })]),
     `growVolume ${c} 1Gi`,
+  ],
+  [
+    "dry run before the first start",
+    "a dry run of a new cluster",
+    seen([], { cluster: cluster({ dryRun: true }, { term: undefined, primary: undefined, systemID: undefined }) }),
+    "wait",
+  ],
+  [
+    "instances out of reach",
+    "a plan on a machine that reaches no pods",
+    seen([primary(a, { report: "silent" }), replica(b, { report: "silent" })], {
+      ...silentFor(60_000),
+      isOutOfReach: true,
+    }),
+    "wait",
+  ],
+  [
+    "dry run",
+    "a dry run does nothing that only the spec asks for",
+    seen([primary(a), replica(b), replica(c)], { asked: cluster({ instances: 2, dryRun: true }).spec }),
+    "wait",
+  ],
+  [
+    "pods",
+    "a new image: replicas first, whatever waits for a restart",
+    seen([primary(a, { template: "old" }), replica(b, { template: "old" }), replica(c, { report: pending })]),
+    `restartInstance ${b}`,
+  ],
+  [
+    "pods",
+    "a new image: it may bring what present settings lack",
+    seen([primary(a, { report: refusing }), replica(b, { template: "old" })]),
+    `restartInstance ${b}`,
+  ],
+  [
+    "pods",
+    "a new image: the primary hands over before its pod is made again",
+    seen([primary(a, { template: "old" }), replica(b), replica(c)]),
+    `depose ${a} switchover ${b}`,
+  ],
+  [
+    "pods",
+    "a new image of the only instance",
+    seen([primary(a, { template: "old" })], { cluster: cluster({ instances: 1 }) }),
+    `restartInstance ${a}`,
+  ],
+  [
+    "pods",
+    "a new image outside of the maintenance window",
+    seen([primary(a), replica(b, { template: "old" })], { closed: "the next maintenance window opens tomorrow" }),
+    "wait",
+  ],
+  [
+    "stopped with older settings",
+    "a replica does not start with an image that is no longer wanted",
+    seen([primary(a), replica(b, { pod: "starting", template: "old", label: "none" })]),
+    `restartInstance ${b}`,
+  ],
+  [
+    "settings that are being read",
+    "a setting waited for a restart, and has been taken back in the document",
+    seen([primary(a, { report: pending }), replica(b, { report: { ...pending, hasReadSettings: false } })]),
+    "wait",
+  ],
+  [
+    "settings that PostgreSQL refuses",
+    "a refused value, and another one that waits: nothing restarts",
+    seen([primary(a, { report: refusing }), replica(b, { report: pending })]),
+    "wait",
+  ],
+  [
+    "surplus instances",
+    "a refused value holds nothing else up",
+    seen([primary(a, { report: refusing }), replica(b), replica(c)], { cluster: cluster({ instances: 2 }) }),
+    `removeInstance ${c}`,
+  ],
+  [
+    "settings",
+    "a setting waits for a restart: replicas first",
+    seen([primary(a, { report: pending }), replica(b, { report: pending }), replica(c, { report: pending })]),
+    `restartServer ${c} 17`,
+  ],
+  [
+    "settings",
+    "a setting waits for a restart outside of the maintenance window",
+    seen([primary(a), replica(b, { report: pending })], { closed: "the next maintenance window opens tomorrow" }),
+    "wait",
+  ],
+  [
+    "settings",
+    "its server is stopping already",
+    seen([primary(a), replica(b, { report: { ...pending, isRestarting: true } })]),
+    "wait",
+  ],
+  [
+    "settings",
+    "only the primary is left: it hands over",
+    seen([primary(a, { report: pending }), replica(b), replica(c)]),
+    `depose ${a} switchover ${b}`,
+  ],
+  [
+    "settings",
+    "only the primary is left, and its user wants no other one",
+    seen([primary(a, { report: pending }), replica(b)], { cluster: cluster({ primaryUpdate: "restart" }) }),
+    `restartServer ${a} 17`,
+  ],
+  [
+    "settings",
+    "the only instance",
+    seen([primary(a, { report: pending })], { cluster: cluster({ instances: 1 }) }),
+    `restartServer ${a} 17`,
+  ],
+  [
+    "settings",
+    "a limit becomes lower: the primary first, in place",
+    seen([primary(a, { report: pending }), replica(b), replica(c)], { cluster: lower }),
+    `restartServer ${a} 17`,
+  ],
+  [
+    "settings",
+    "a limit becomes lower and another setting waits everywhere: replicas come before the primary",
+    seen([primary(a, { report: pending }), replica(b, { report: pending })], { cluster: lower }),
+    `restartServer ${b} 17`,
+  ],
+  [
+    "",
+    "a primary that restarts for settings is not replaced",
+    seen(
+      [
+        primary(a, { report: { server: "stopped", isPrimary: undefined, isRestarting: true }, label: "none" }),
+        replica(b),
+      ],
+      silentFor(10_000),
+    ),
+    "wait",
+  ],
+  [
+    "failed primary",
+    "a primary that restarts for settings and does not come back",
+    seen(
+      [
+        primary(a, { report: { server: "stopped", isPrimary: undefined, isRestarting: true }, label: "none" }),
+        replica(b),
+      ],
+      silentFor(60_000),
+    ),
+    `depose ${a} failover`,
   ],
 ];
 

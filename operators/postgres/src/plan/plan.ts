@@ -4,7 +4,6 @@
  */
 import { rest, wait } from "setpoint";
 import { compareQuantities, parseQuantity } from "setpoint/kinds";
-import { isTemplateAsWanted } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
 import { numberOf } from "../kind/names.ts";
 import { requestedPrimary } from "../kind/postgres-cluster.ts";
@@ -23,8 +22,10 @@ import {
   type SeenInstance,
 } from "../seen/seen.ts";
 import { hashOf } from "../instance/document-hash.ts";
+import { changeSteps, changeText } from "./change-plan.ts";
 import { elect } from "./election.ts";
 import { poolersFirst } from "./plan-pause.ts";
+import { planBroken, planPods, planRefusedSettings, planServers, waitForReading } from "./plan-settings.ts";
 import { planRestore } from "./plan-restore.ts";
 import { act, lookAgainMs, type PostgresStep, recheckMs } from "./postgres-step.ts";
 import { isFormerStopped, wantedDocument, wantedRole } from "./wanted.ts";
@@ -38,6 +39,8 @@ interface Rule {
 const defaultSilenceMs = 4_000;
 const newTermMs = 60_000;
 const newTermPatience = 4;
+/** A primary that restarts for settings writes a checkpoint, and is back long before. */
+const restartMsMax = 60_000;
 
 export const rules: readonly Rule[] = [
   {
@@ -46,6 +49,18 @@ export const rules: readonly Rule[] = [
       cluster.spec.paused
         ? rest(recheckMs, { reason: "Paused", message: "spec.paused is true, so nothing is changed" })
         : undefined,
+  },
+  {
+    name: "dry run before the first start",
+    step: ({ cluster, asked }) =>
+      asked.dryRun && cluster.status?.term === undefined
+        ? wait("dry run of a new cluster: nothing is created until spec.dryRun is false", recheckMs)
+        : undefined,
+  },
+  {
+    name: "instances out of reach",
+    step: ({ isOutOfReach }) =>
+      isOutOfReach === true ? wait("this process does not reach the instances", recheckMs) : undefined,
   },
   {
     name: "refused before the first start",
@@ -92,13 +107,18 @@ export const rules: readonly Rule[] = [
   { name: "roles in labels", step: planLabels },
   { name: "handover", step: planHandover },
   { name: "instructions", step: planInstructions },
+  { name: "stopped with older settings", step: planBroken },
   { name: "waiting for the primary", step: waitForPrimary },
   { name: "waiting for replicas", step: waitForReplicas },
   { name: "switchover on request", step: planRequest },
-  { name: "settings that the server refuses", step: planRefusedSettings },
-  { name: "settings", step: planRestart },
   { name: "surplus instances", step: planSurplus },
   { name: "volumes", step: planVolumes },
+  // The last ones, because they may wait for a window or for a user.
+  { name: "pods", step: planPods },
+  { name: "settings that are being read", step: waitForReading },
+  { name: "settings that PostgreSQL refuses", step: planRefusedSettings },
+  { name: "settings", step: planServers },
+  { name: "dry run", step: planDry },
 ];
 
 export function plan(seen: Seen, nowMs: number): PostgresStep {
@@ -126,6 +146,13 @@ function planFirstPrimary({ cluster, instances }: Seen): PostgresStep | undefine
   if (cluster.status?.term !== undefined) return undefined;
   const first = instances[0]?.name ?? "";
   return act("appoint", { primary: first }, `a new cluster begins with ${first}, which creates the data`);
+}
+
+function planDry(seen: Seen): PostgresStep | undefined {
+  const steps = seen.asked.dryRun ? changeSteps(seen) : [];
+  return steps.length === 0
+    ? undefined
+    : wait(`dry run, set spec.dryRun to false to do it: ${changeText(steps)}`, recheckMs);
 }
 
 /** An instance that the spec asks for, or one with data that is not surplus yet, has a pod. */
@@ -205,7 +232,9 @@ function failureOf(seen: Seen, primary: SeenInstance): string | undefined {
   if (state === "leaving") return `the pod of the primary ${name} is being deleted`;
   if (state === "ended") return `the process of the primary ${name} has ended`;
   const silentMs = lastingMs(seen.memory, silenceOf(primary), seen.monotonicMs) ?? 0;
-  return silentMs < allowedSilenceMs(seen)
+  const silenceMs =
+    primary.report?.isRestarting === true ? Math.max(allowedSilenceMs(seen), restartMsMax) : allowedSilenceMs(seen);
+  return silentMs < silenceMs
     ? undefined
     : `the primary ${name} has accepted no writes for ${Math.round(silentMs / 1_000)} s`;
 }
@@ -286,45 +315,6 @@ function standbyNames({ instances }: Seen): string {
       .map(({ name }) => name)
       .join(", ") || "none"
   );
-}
-
-/** A server that is restarted with a setting that it refuses does not come up. */
-function planRefusedSettings({ instances }: Seen): PostgresStep | undefined {
-  const errors = settingErrorsOf(instances);
-  return errors.length === 0 ? undefined : wait(`PostgreSQL refuses settings: ${errors.join("; ")}`, recheckMs);
-}
-
-/** What the servers say about their settings, each once. */
-export function settingErrorsOf(instances: readonly SeenInstance[]): readonly string[] {
-  return [...new Set(instances.flatMap(({ report }) => report?.settingErrors ?? []))];
-}
-
-/** Replicas first; the primary hands over before it restarts. */
-function planRestart(seen: Seen): PostgresStep | undefined {
-  const { cluster, instances } = seen;
-  const { primary = "" } = cluster.status ?? {};
-  const outdated = instances.filter((each) => each.pod !== undefined && needsRestart(seen, each));
-  const replica = outdated.findLast(({ name }) => name !== primary);
-  if (replica !== undefined)
-    return act("restartInstance", { instance: replica.name }, `${replica.name} runs with old settings; replicas first`);
-  const [last] = outdated;
-  if (last === undefined) return undefined;
-  const heir = instances.find(isStreaming);
-  return heir === undefined
-    ? act(
-        "restartInstance",
-        { instance: last.name },
-        `${last.name} runs with old settings, and no replica can take over`,
-      )
-    : act(
-        "depose",
-        { primary, handover: "switchover", candidate: heir.name },
-        `${primary} is the last with old settings; ${heir.name} takes over before it restarts`,
-      );
-}
-
-function needsRestart({ cluster, archive }: Seen, { pod, report }: SeenInstance): boolean {
-  return (pod !== undefined && !isTemplateAsWanted(pod, cluster, archive)) || report?.needsRestart === true;
 }
 
 function planSurplus(seen: Seen): PostgresStep | undefined {

@@ -29,6 +29,8 @@ export interface Actions {
   readonly forgetRequest: { readonly why: string };
   /** Stops the pod of an instance, which comes back on its volume with the present settings. */
   readonly restartInstance: { readonly instance: string };
+  /** Restarts the server that started at this moment, in its pod, for settings that wait for it. */
+  readonly restartServer: { readonly instance: string; readonly startedAt: string };
   /** Stops the pods of these instances for a restore; their volumes stay. */
   readonly stopInstances: { readonly instances: readonly string[] };
   /** From now on the cluster runs on the data of a restore, which its first instance has. */

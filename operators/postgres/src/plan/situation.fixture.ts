@@ -42,6 +42,7 @@ const reportBase = {
   systemId: "77",
   version: "17.6",
   server: "running",
+  hasReadSettings: true,
 } as const;
 
 /** A primary, running and ready. */
@@ -99,6 +100,7 @@ function podOf(
 export function seen(instances: readonly SeenInstance[], facts: Partial<Seen> = {}): Seen {
   const base: Seen = {
     cluster: cluster(),
+    asked: (facts.cluster ?? cluster()).spec,
     refusals: [],
     certificates: { due: {}, trusts: [] } as unknown as Seen["certificates"],
     instances,

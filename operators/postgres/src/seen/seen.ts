@@ -18,7 +18,11 @@ export interface SeenInstance {
 }
 
 export interface Seen {
+  /** With the spec in force, which in a dry run is the one from before. */
   readonly cluster: PostgresCluster;
+  readonly asked: PostgresCluster["spec"];
+  /** In a dry run on a machine that does not reach the pods: their silence means nothing. */
+  readonly isOutOfReach?: boolean | undefined;
   readonly refusals: readonly ParameterRefusal[];
   readonly certificates: CertificateReport;
   /** Instances that the spec asks for, and those of which anything is left. */
@@ -34,6 +38,8 @@ export interface Seen {
   readonly storeRefusal?: string | undefined;
   /** The PostgresPoolers of the cluster. */
   readonly poolers: readonly PoolerOfCluster[];
+  /** Why no step that interrupts clients may begin now; absent while one may. */
+  readonly closed?: string | undefined;
   /** What a Restore asks for. */
   readonly restore?: RestoreMark | undefined;
   /** Volumes of other data than those that the cluster runs on, by the restore that they are of. */

@@ -2,6 +2,7 @@
  * The data of one instance in the model: its log, which decides everything, and the history of its timelines.
  * The rules are those that were measured on real servers.
  */
+import type { ServerLimits } from "../instance/server-limits.ts";
 import type { ServerSettings } from "../instance/instance-protocol.ts";
 
 /** One entry of the log. */
@@ -46,6 +47,8 @@ export class InstanceData {
   /** A copy or rewound data can be used once the log up to here is there. */
   consistentAt: number;
   configuration: Configuration | undefined;
+  /** Of the primary, as its log says. */
+  limits: ServerLimits;
   #timeline: number;
 
   constructor(systemId: string, from?: InstanceData) {
@@ -56,6 +59,7 @@ export class InstanceData {
     this.isStandby = from?.isStandby ?? false;
     this.consistentAt = from?.consistentAt ?? logStart;
     this.configuration = from?.configuration;
+    this.limits = from?.limits ?? {};
     this.#timeline = from?.timeline ?? 1;
   }
 
@@ -78,6 +82,7 @@ export class InstanceData {
   receive(other: InstanceData): void {
     const from = other.records.findLastIndex(({ end }) => end <= this.end) + 1;
     this.records.push(...other.records.slice(from));
+    this.limits = other.limits;
     if (this.#timeline === other.timeline) return;
     this.#timeline = other.timeline;
     this.ancestors = other.ancestors;

@@ -102,9 +102,13 @@ export class SimulatedFiles implements Pick<DataDirectory, keyof DataDirectory> 
     return true;
   }
 
+  async whileConfigured<T>(_: ServerSettings, __: ServerIdentity, ask: () => Promise<T>): Promise<T> {
+    return ask();
+  }
+
   async control(): Promise<ControlFile | undefined> {
-    const { systemId, checkpoint } = this.#data;
-    return { systemId, timeline: checkpoint.timeline, position: positionText(checkpoint.position) };
+    const { systemId, checkpoint, limits } = this.#data;
+    return { systemId, timeline: checkpoint.timeline, position: positionText(checkpoint.position), limits };
   }
 
   get #data(): InstanceData {

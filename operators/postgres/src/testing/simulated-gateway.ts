@@ -15,6 +15,8 @@ export function simulatedGateway(model: PostgresModel, process: OperatorProcess)
       process.call("postgres report", "look", () => model.ask(address, ({ manager }) => manager.report(lease))),
     instruct: (address, desired) =>
       process.call("postgres instruct", "write", () => model.ask(address, ({ manager }) => manager.follow(desired))),
+    restart: (address, startedAt) =>
+      process.call("postgres restart", "write", () => model.ask(address, ({ manager }) => manager.restart(startedAt))),
     ensureUser: unknown,
     proveLogin: unknown,
     dropUser: unknown,

@@ -64,6 +64,8 @@ export class SimulatedInstance implements Program {
       lease: new PrimaryLease(),
       archive: { readReport: () => undefined, serverEnds: () => {} },
       document: { read: () => disk.document, write: (document) => void (disk.document = document) },
+      // The model knows no settings that PostgreSQL would refuse.
+      settings: { errors: [], accepted: async (wanted) => wanted, prove: () => {}, blame: () => false },
       innerObjects: { readPassword: () => "", ensure: () => take(5, 50) },
       wakeup: new Wakeup(clock),
       complain: () => {},

@@ -3,6 +3,8 @@
  * is promoted, and stops.
  */
 import type { Host } from "@setpoint/host";
+import { restartParameters } from "../kind/restart-parameters.ts";
+import { lowerThan, type ServerLimits, serverLimits } from "../instance/server-limits.ts";
 import type { PostgresServer, StopMode } from "../manager/postgres-server.ts";
 import type { ServerFacts } from "../manager/sql.ts";
 import { type Configuration, type InstanceData, positionText, streamRefusal } from "./instance-data.ts";
@@ -50,13 +52,15 @@ const lookMs = 50;
 
 export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServer> {
   readonly name: string;
-  readonly lastFatal: string | undefined = undefined;
+  lastFatal: string | undefined;
   readonly #around: ServerSurroundings;
   #phase: Phase = "off";
   #stopMode: StopMode | undefined;
   /** Of the process, so that what an earlier one has begun ends with it. */
   #run = 0;
   #loaded: Configuration | undefined;
+  /** What it started with: some settings stay until the next start. */
+  #started: Configuration | undefined;
   #hasReplayed = false;
   #upstream: SimulatedServer | undefined;
   #isReceiving = false;
@@ -105,6 +109,15 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
     return parseSynchronousNames(this.#loaded?.settings.synchronousStandbyNames ?? "")?.number ?? 0;
   }
 
+  /** What it runs with, of a setting that needs a restart. */
+  setting(name: string): string | undefined {
+    return this.#started?.settings.parameters[name];
+  }
+
+  get #limits(): ServerLimits {
+    return Object.fromEntries(serverLimits.map((name) => [name, Number(this.setting(name) ?? 0)]));
+  }
+
   facts(): ServerFacts | undefined {
     if (!this.isAnswering) return undefined;
     const { data } = this;
@@ -115,7 +128,11 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
       replayed: this.isPrimary || !isKnown ? undefined : positionText(data.end),
       timeline: data.timeline,
       isStreaming: this.#upstream !== undefined,
-      needsRestart: false,
+      pendingRestart: restartParameters.filter(
+        (each) => this.setting(each) !== this.#loaded?.settings.parameters[each],
+      ),
+      startedAt: String(this.#run),
+      limits: this.#limits,
       version: this.#around.version,
       systemId: data.systemId,
     };
@@ -126,6 +143,8 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
     this.#phase = "starting";
     this.#run++;
     this.#loaded = this.data.configuration;
+    this.#started = this.#loaded;
+    this.lastFatal = undefined;
     this.#hasReplayed = false;
     this.#after(50, 400, () => (this.data.isStandby ? this.#recoverAsReplica() : this.#recoverAsPrimary()));
   }
@@ -175,6 +194,7 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
     const run = this.#run;
     this.#after(50, 400, () => {
       this.data.beginTimeline();
+      this.data.limits = this.#limits;
       this.data.append(checkpointBytes, this.#around.network.nextSerial());
       this.#phase = "primary";
       this.#sendAll();
@@ -218,6 +238,11 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
   }
 
   #recoverAsReplica(): void {
+    const [low] = lowerThan(this.#started?.settings.parameters ?? {}, this.data.limits);
+    if (low !== undefined) {
+      this.lastFatal = `FATAL:  recovery aborted because of insufficient parameter settings: ${low}`;
+      return this.#exit();
+    }
     this.#phase = "replica";
     this.#after(10, 150, () => {
       this.#hasReplayed = true;
@@ -226,6 +251,7 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
   }
 
   #recoverAsPrimary(): void {
+    this.data.limits = this.#limits;
     this.#phase = "primary";
     this.data.append(checkpointBytes, this.#around.network.nextSerial());
     this.#writeCheckpoint();

@@ -37,10 +37,6 @@ export class SimulatedSql implements Pick<InstanceManagerParts["sql"], keyof Ins
     return "";
   }
 
-  async settingErrors(): Promise<readonly string[]> {
-    return [];
-  }
-
   async #ask(): Promise<ServerFacts | undefined> {
     const facts = this.#server.facts();
     await this.#take(1, 10);

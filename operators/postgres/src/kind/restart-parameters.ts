@@ -1,0 +1,43 @@
+/**
+ * Which settings of PostgreSQL 15 and 17 are read only at the start of a server, of those that a user may
+ * choose: `postgres --describe-config` lists them as `postmaster`. A plan is made of it before anything is
+ * applied; what then waits for a restart, the server itself says.
+ */
+export const restartParameters: readonly string[] = [
+  "autovacuum_freeze_max_age",
+  "autovacuum_max_workers",
+  "autovacuum_multixact_freeze_max_age",
+  "bonjour_name",
+  "commit_timestamp_buffers",
+  "dynamic_shared_memory_type",
+  "huge_page_size",
+  "huge_pages",
+  "jit_provider",
+  "max_connections",
+  "max_files_per_process",
+  "max_locks_per_transaction",
+  "max_logical_replication_workers",
+  "max_notify_queue_pages",
+  "max_pred_locks_per_transaction",
+  "max_prepared_transactions",
+  "max_replication_slots",
+  "max_wal_senders",
+  "max_worker_processes",
+  "min_dynamic_shared_memory",
+  "multixact_member_buffers",
+  "multixact_offset_buffers",
+  "notify_buffers",
+  "old_snapshot_threshold",
+  "reserved_connections",
+  "serializable_buffers",
+  "shared_buffers",
+  "shared_memory_type",
+  "shared_preload_libraries",
+  "subtransaction_buffers",
+  "superuser_reserved_connections",
+  "track_activity_query_size",
+  "track_commit_timestamp",
+  "transaction_buffers",
+  "wal_buffers",
+  "wal_decode_buffer_size",
+];

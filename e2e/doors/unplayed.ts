@@ -41,6 +41,7 @@ export const unplayed: readonly { readonly reason: string; readonly commands: re
       "kubectl -n setpoint-system create configmap etcd-plans",
       "kubectl -n setpoint-system patch deployment etcd-operator",
       "setpoint plan operators/etcd/src/operator.ts -f",
+      "setpoint plan operators/postgres/src/operator.ts -f",
       "kubectl get podsets.",
       "setpoint run operator.ts",
       "kubectl apply -f even.yaml",

@@ -21,6 +21,7 @@ export interface ClusterState {
     readonly primary?: string;
     readonly term?: number;
     readonly readyInstances: number;
+    readonly waitingFor?: { readonly what: string };
     readonly lastFailover?: { readonly from: string; readonly to: string };
     readonly lastSwitchover?: { readonly from: string; readonly to: string };
     readonly archive?: {
@@ -148,6 +149,11 @@ export class PostgresPlayground implements AsyncDisposable {
 
   async acknowledged(name: string): Promise<readonly Acknowledgement[]> {
     return parseLog(await this.kubectl.ok(`logs ${writerOf(name)}`));
+  }
+
+  /** Between two acknowledgements, in seconds; `from` counts those that came before what is of interest. */
+  async longestPause(name: string, from: number): Promise<string> {
+    return longestPause((await this.acknowledged(name)).slice(Math.max(0, from - 1))).toFixed(1);
   }
 
   /** Stops writing; says which acknowledged numbers the database lacks, and the longest pause in seconds. */

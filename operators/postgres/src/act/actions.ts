@@ -13,7 +13,7 @@ import { serverName } from "../kind/names.ts";
 import { newLogin } from "../kind/login-secret.ts";
 import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
 import { type Actions, lookAgainMs } from "../plan/postgres-step.ts";
-import { wantedDocument, wantedRole } from "../plan/wanted.ts";
+import { wantedDocument, wantedLabels } from "../plan/wanted.ts";
 import { instanceNamed, type Seen } from "../seen/seen.ts";
 
 export interface ActionPorts {
@@ -71,7 +71,7 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
       for (const name of instances) {
         const instance = instanceNamed(seen, name);
         if (instance?.pod === undefined) continue;
-        await context.patch(instance.pod, { metadata: { labels: { [labels.role]: wantedRole(seen, instance) } } });
+        await context.patch(instance.pod, { metadata: { labels: wantedLabels(seen, instance) } });
       }
     },
 
@@ -158,8 +158,13 @@ async function securedGateway(
   context: ReconcileContext,
   { gateway, keeper }: ActionPorts,
 ): Promise<InstanceGateway> {
-  const leaf = await keeper.leafOf("operator", certificatesOf(cluster).place, context);
-  if (leaf === undefined) throw new TemporaryError("The operator has no certificate yet", 1_000);
+  const { place } = certificatesOf(cluster);
+  const leaf = await keeper.leafOf("operator", place, context);
+  if (leaf === undefined) {
+    // Its Secret was deleted after the last reading, and the next observation would not look at it.
+    keeper.forget(place);
+    throw new TemporaryError("The operator has no certificate yet", 1_000);
+  }
   const { certificate, key } = leaf.pair;
   return gateway.withCertificates({ ca: leaf.bundle, certificate, key, serverName: serverName(cluster) });
 }

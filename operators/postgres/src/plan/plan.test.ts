@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { instanceClaim, instancePod, isTemplateAsWanted, templateText } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
 import { denialOf, silenceOf, termOf } from "../seen/matters.ts";
-import type { Seen } from "../seen/seen.ts";
+import type { Seen, SeenInstance } from "../seen/seen.ts";
 import { plan, rules } from "./plan.ts";
 import type { PostgresStep } from "./postgres-step.ts";
 import { cluster, nowMs, primary, replica, seen } from "./situation.fixture.ts";
@@ -26,6 +26,24 @@ const pending = { pendingRestart: ["max_connections"], startedAt: "17", limits: 
 const lower = cluster({ parameters: { max_connections: "50" } });
 const refusing = { settingErrors: ["spec.parameters[work_mem]: invalid value"] };
 const synchronous = { number: 1, durability: "required" } as const;
+
+function withLabel(instance: SeenInstance, label: string, value: string): SeenInstance {
+  const { pod } = instance;
+  if (pod === undefined) return instance;
+  return {
+    ...instance,
+    pod: { ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [label]: value } } },
+  };
+}
+
+function withLeavingVolume(instance: SeenInstance): SeenInstance {
+  const { claim } = instance;
+  if (claim === undefined) return instance;
+  return {
+    ...instance,
+    claim: { ...claim, metadata: { ...claim.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+  };
+}
 
 const rows: readonly (readonly [rule: string, situation: string, seen: Seen, step: string])[] = [
   ["", "all is well", seen([primary(a), replica(b), replica(c)]), "rest"],
@@ -241,6 +259,12 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "one missing answer takes the primary out of no Service",
     seen([primary(a, { report: "silent" }), replica(b), replica(c)]),
     "wait",
+  ],
+  [
+    "roles in labels",
+    "a user has changed the label by which Services find a replica",
+    seen([primary(a), withLabel(replica(b), labels.cluster, "edited"), replica(c)]),
+    `relabel ${b}`,
   ],
   [
     "roles in labels",
@@ -510,6 +534,30 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "a replica follows another document",
     seen([primary(a), replica(b, { report: { follows: "old" } }), replica(c)]),
     `instruct ${b}`,
+  ],
+  [
+    "volumes that are being deleted",
+    "a user deletes the volume of a replica",
+    seen([primary(a), replica(b), withLeavingVolume(replica(c))]),
+    `restartInstance ${c}`,
+  ],
+  [
+    "volumes that are being deleted",
+    "a user deletes the volume of the primary",
+    seen([withLeavingVolume(primary(a)), replica(b), replica(c)]),
+    `depose ${a} switchover ${b}`,
+  ],
+  [
+    "",
+    "a user deletes the volume of the only instance, which keeps its data while it runs",
+    seen([withLeavingVolume(primary(a))], { cluster: cluster({ instances: 1 }) }),
+    "rest",
+  ],
+  [
+    "waiting for replicas",
+    "an instance without a pod, whose volume is not gone yet",
+    seen([primary(a), replica(b), withLeavingVolume(replica(c, { pod: "missing" }))]),
+    "wait",
   ],
   [
     "waiting for replicas",

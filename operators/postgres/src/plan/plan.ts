@@ -4,7 +4,6 @@
  */
 import { rest, wait } from "setpoint";
 import { compareQuantities, parseQuantity } from "setpoint/kinds";
-import { labels } from "../kind/labels.ts";
 import { numberOf } from "../kind/names.ts";
 import { requestedPrimary } from "../kind/postgres-cluster.ts";
 import { silenceOf, termOf } from "../seen/matters.ts";
@@ -28,7 +27,7 @@ import { poolersFirst } from "./plan-pause.ts";
 import { planBroken, planPods, planRefusedSettings, planServers, waitForReading } from "./plan-settings.ts";
 import { planRestore } from "./plan-restore.ts";
 import { act, lookAgainMs, type PostgresStep, recheckMs } from "./postgres-step.ts";
-import { isFormerStopped, wantedDocument, wantedRole } from "./wanted.ts";
+import { isFormerStopped, wantedDocument, wantedLabels, wantedRole } from "./wanted.ts";
 
 interface Rule {
   readonly name: string;
@@ -109,6 +108,8 @@ export const rules: readonly Rule[] = [
   { name: "instructions", step: planInstructions },
   { name: "stopped with older settings", step: planBroken },
   { name: "waiting for the primary", step: waitForPrimary },
+  // Before the wait for replicas: one that lost its node cannot mount such a volume again.
+  { name: "volumes that are being deleted", step: planLeavingVolumes },
   { name: "waiting for replicas", step: waitForReplicas },
   { name: "switchover on request", step: planRequest },
   { name: "surplus instances", step: planSurplus },
@@ -157,7 +158,10 @@ function planDry(seen: Seen): PostgresStep | undefined {
 
 /** An instance that the spec asks for, or one with data that is not surplus yet, has a pod. */
 function planMissing(seen: Seen): PostgresStep | undefined {
-  const missing = seen.instances.filter(({ name, pod }) => pod === undefined && isWanted(seen, name));
+  // A pod that is created now would keep a volume that is being deleted, and could not mount it.
+  const missing = seen.instances.filter(
+    (each) => each.pod === undefined && isWanted(seen, each.name) && !isVolumeLeaving(each),
+  );
   if (missing.length === 0) return undefined;
   const names = missing.map(({ name }) => name);
   return act(
@@ -176,13 +180,16 @@ const roleTexts = { primary: "the primary", replica: "a replica", none: "not ser
 function planLabels(seen: Seen): PostgresStep | undefined {
   const wrong = seen.instances.filter(
     (each) =>
-      each.pod !== undefined &&
-      each.pod.metadata.deletionTimestamp === undefined &&
-      each.pod.metadata.labels?.[labels.role] !== wantedRole(seen, each),
+      each.pod !== undefined && each.pod.metadata.deletionTimestamp === undefined && !areLabelsAsWanted(seen, each),
   );
   if (wrong.length === 0) return undefined;
   const text = wrong.map((each) => `${each.name} is ${roleTexts[wantedRole(seen, each)]}`);
   return act("relabel", { instances: wrong.map(({ name }) => name) }, text.join(", "));
+}
+
+function areLabelsAsWanted(seen: Seen, instance: SeenInstance): boolean {
+  const present = instance.pod?.metadata.labels;
+  return Object.entries(wantedLabels(seen, instance)).every(([name, value]) => present?.[name] === value);
 }
 
 /** Between two primaries. */
@@ -272,6 +279,33 @@ function waitForPrimary(seen: Seen): PostgresStep | undefined {
     `${seen.cluster.status?.primary ?? "no instance"} does not accept writes yet${reasonOf(primary)}`,
     lookAgainMs,
   );
+}
+
+/** A user deletes the volume of an instance, so that it starts again from a copy. */
+function planLeavingVolumes({ cluster, instances }: Seen): PostgresStep | undefined {
+  const { primary = "" } = cluster.status ?? {};
+  const leaving = instances.filter(
+    (each) => isVolumeLeaving(each) && each.pod !== undefined && each.pod.metadata.deletionTimestamp === undefined,
+  );
+  const replica = leaving.find(({ name }) => name !== primary);
+  if (replica !== undefined)
+    return act(
+      "restartInstance",
+      { instance: replica.name },
+      `the volume of ${replica.name} is being deleted; it starts again with a copy on a new one`,
+    );
+  const heir = instances.find((each) => isStreaming(each));
+  // Alone, the primary keeps its data while its pod runs.
+  if (leaving.length === 0 || heir === undefined) return undefined;
+  return act(
+    "depose",
+    { primary, handover: "switchover", candidate: heir.name },
+    `the volume of ${primary} is being deleted; ${heir.name} takes over before`,
+  );
+}
+
+function isVolumeLeaving({ claim }: SeenInstance): boolean {
+  return claim?.metadata.deletionTimestamp !== undefined;
 }
 
 function waitForReplicas(seen: Seen): PostgresStep | undefined {

@@ -43,6 +43,15 @@ export function wantedDocument(seen: Seen): DesiredInstance {
   });
 }
 
+/** Services find an instance by them. */
+export function wantedLabels(seen: Seen, instance: SeenInstance): Readonly<Record<string, string>> {
+  return {
+    [labels.cluster]: seen.cluster.metadata.name ?? "",
+    [labels.instance]: instance.name,
+    [labels.role]: wantedRole(seen, instance),
+  };
+}
+
 /**
  * Between two primaries there is none, and clients wait at the Service. One answer that is missing takes an
  * instance out of no Service; its readiness does when it goes on.

@@ -3,13 +3,15 @@
  * be the same.
  */
 import { minutes } from "setpoint";
-import { Pod } from "setpoint/kinds";
+import { PersistentVolumeClaim, Pod, Secret } from "setpoint/kinds";
+import type { World } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
 import { labels } from "./kind/labels.ts";
 import { PostgresCluster } from "./kind/postgres-cluster.ts";
 import {
   begin,
   expectHealthy,
+  nodeOf,
   orders,
   primaryName,
   quiet,
@@ -90,6 +92,27 @@ describe("a cluster", () => {
   );
 
   test(
+    "promotes nobody before the lease has ended of a primary whose pod is deleted while nobody reaches its node",
+    scenario(10, async (stage) => {
+      const { world, postgres } = stage;
+      await begin(stage);
+      const node = await nodeOf(stage, "orders-1");
+      world.failNode(node, "isolated");
+      // Replicas lose it first, so that none receives from it any more.
+      postgres.isolate("orders-1", ["orders-2", "orders-3"]);
+      await world.run(8_000);
+      postgres.isolate("orders-1", ["operator"], "refused");
+      await world.delete(Pod, "orders-1");
+      await world.until("another primary", () => (postgres.primary()?.name ?? "orders-1") !== "orders-1");
+      expect(postgres.violations).toEqual([]);
+      postgres.reconnect();
+      await world.recoverNode(node);
+      await world.settled();
+      await expectHealthy(stage);
+    }),
+  );
+
+  test(
     "keeps a primary that only the operator does not reach",
     scenario(5, async (stage) => {
       const { world, postgres } = stage;
@@ -138,6 +161,31 @@ test(
   }),
 );
 
+test("a failover goes on when somebody has deleted the operator's certificate", async () => {
+  const stage = await setUp(11);
+  await using world = stage.world;
+  await begin(stage, synchronous);
+  await world.delete(Secret, "orders-operator-tls");
+  world.kill("orders-1");
+  await world.settled();
+  expect(await primaryName(stage)).not.toBe("orders-1");
+  await expectHealthy(stage);
+});
+
+test("a replica whose volume is deleted starts again from a copy, also when its node was lost meanwhile", async () => {
+  const stage = await setUp(2);
+  await using world = stage.world;
+  await begin(stage);
+  const node = await nodeOf(stage, "orders-2");
+  world.failNode(node);
+  await world.delete(PersistentVolumeClaim, "data-orders-2");
+  await world.run(5_000);
+  await world.recoverNode(node);
+  await world.settled();
+  await expectHealthy(stage);
+  expect(stage.postgres.rejoined.filter((each) => each === "orders-2 copied")).toHaveLength(2);
+});
+
 describe("a replica that lacks too much", () => {
   /** Replicas that receive nothing for a while, and a primary whose node has lost power. */
   async function fallBehind(stage: Stage, spec: Parameters<typeof begin>[1]): Promise<string> {
@@ -146,7 +194,7 @@ describe("a replica that lacks too much", () => {
     await world.run(minutes(1));
     for (const name of ["orders-2", "orders-3"]) postgres.slowLog(name, 30_000);
     await world.run(10_000);
-    const node = (await world.get(Pod, "orders-1")).spec?.nodeName ?? "";
+    const node = await nodeOf(stage, "orders-1");
     world.failNode(node);
     await world.run(20_000);
     for (const name of ["orders-2", "orders-3"]) postgres.slowLog(name, 0);
@@ -188,26 +236,29 @@ describe("a replica that lacks too much", () => {
   );
 });
 
-test("an operator that is killed at any write of a failover completes it, and nothing is lost", async () => {
-  const writes = await countWrites();
+test.each([
+  { when: "after", first: 1 },
+  { when: "before", first: 2 },
+] as const)("an operator that dies $when each second write of a failover completes it", async ({ when, first }) => {
+  const writes = await writesOfFailover();
   expect(writes).toBeGreaterThan(5);
-  for (let nth = 1; nth <= writes; nth++) {
-    const stage = await setUp(100 + nth, { controllers: "observed" });
-    await using world = stage.world;
-    await begin(stage, synchronous);
-    world.crashOperatorAt(world.operatorWrites + nth, nth % 2 === 0 ? "before" : "after");
-    world.kill("orders-1");
-    await world.settled();
-    await expectHealthy(stage);
-  }
+  for (let nth = first; nth <= writes; nth += 2)
+    await failOver(100 + nth, (world) => world.crashOperatorAt(world.operatorWrites + nth, when));
 });
 
-async function countWrites(): Promise<number> {
-  const stage = await setUp(100, { controllers: "observed" });
+/** The primary dies; afterwards all is well, and nothing is lost. */
+async function failOver(seed: number, meanwhile: (world: World) => void): Promise<number> {
+  const stage = await setUp(seed, { controllers: "observed" });
   await using world = stage.world;
   await begin(stage, synchronous);
   const before = world.operatorWrites;
+  meanwhile(world);
   world.kill("orders-1");
   await world.settled();
+  await expectHealthy(stage);
   return world.operatorWrites - before;
+}
+
+function writesOfFailover(): Promise<number> {
+  return failOver(100, () => {});
 }

@@ -1,12 +1,7 @@
 /** Failovers in a row: each history of the log keeps a number of its own. */
 import { minutes } from "setpoint";
-import { Pod } from "setpoint/kinds";
 import { expect, test } from "vitest";
-import { begin, expectHealthy, setUp, type Stage } from "./testing/postgres-stage.ts";
-
-async function nodeOf({ world }: Stage, pod: string): Promise<string> {
-  return (await world.get(Pod, pod)).spec?.nodeName ?? "";
-}
+import { begin, expectHealthy, nodeOf, setUp } from "./testing/postgres-stage.ts";
 
 test("a primary that dies as soon as it is promoted leaves no second history of the same timeline", async () => {
   const stage = await setUp(1);

@@ -13,7 +13,7 @@ export const postgresMutants: readonly PromiseMutant[] = [
     file: `${postgres}/plan/wanted.ts`,
     edits: [["return deniedMs >= (isHandingOver ? cleanStopMs : leaseOverMs);", "return deniedMs >= 0;"]],
     test: lives,
-    named: "stops the commits of a primary that is cut off",
+    named: "promotes nobody before the lease has ended",
   },
   {
     id: "two-primaries-by-endless-lease",

@@ -16,6 +16,9 @@ export const simulatedImage = "operator.invalid/postgres:simulated";
 /** As a party of the network: instances can be cut off from it, too. */
 export const operatorParty = "operator";
 
+/** What a caller notices: nothing until its deadline, or a refusal at once. */
+export type CutLink = "silent" | "refused";
+
 const answerMsMax = { operator: 2_000, peer: 900 };
 const latencyMsMax = 4;
 const installMs = 100;
@@ -39,7 +42,7 @@ export class PostgresModel implements ProgramModel {
   readonly #instances = new Map<string, SimulatedInstance>();
   /** Volumes that have had an instance, by its name. */
   readonly #volumes = new Map<string, SimulatedVolume>();
-  readonly #cut = new Set<string>();
+  readonly #cut = new Map<string, CutLink>();
   readonly #lagMs = new Map<string, number>();
   readonly #network: PostgresNetwork = {
     serverAt: (from, host) => this.#serverAt(from, host),
@@ -104,10 +107,10 @@ export class PostgresModel implements ProgramModel {
     return found.server;
   }
 
-  /** No other instance, and neither the operator, reaches it from now on; the same for more of them. */
-  isolate(name: string, from?: readonly string[]): void {
+  /** Nobody reaches it from now on; or only these do not. */
+  isolate(name: string, from?: readonly string[], how: CutLink = "silent"): void {
     const others = from ?? [operatorParty, ...this.#volumes.keys()];
-    for (const other of others) if (other !== name) this.#cut.add(link(name, other));
+    for (const other of others) if (other !== name) this.#cut.set(link(name, other), how);
     void this.#noticeSilence();
   }
 
@@ -131,7 +134,7 @@ export class PostgresModel implements ProgramModel {
     const ip = new URL(address).hostname;
     const instance = this.instances.find(({ launch }) => launch.podIp === ip);
     if (instance === undefined) throw new Error(`connect ECONNREFUSED ${address}`);
-    if (!this.isConnected(operatorParty, instance.name)) await this.#silent(answerMsMax.operator, address);
+    await this.#pass(operatorParty, instance.name, answerMsMax.operator);
     const answer = await what(instance);
     await this.#travel();
     return answer;
@@ -145,7 +148,7 @@ export class PostgresModel implements ProgramModel {
     await this.#travel();
     const peer = this.#instanceAt(host);
     if (peer === undefined) throw new Error(`connect ECONNREFUSED ${host}`);
-    if (!this.isConnected(from, peer.name)) await this.#silent(answerMsMax.peer, host);
+    await this.#pass(from, peer.name, answerMsMax.peer);
     const answer = peer.manager.answerLease(request);
     await this.#travel();
     return answer;
@@ -171,9 +174,10 @@ export class PostgresModel implements ProgramModel {
     }
   }
 
-  async #silent(ms: number, address: string): Promise<never> {
-    await sleep(this.#hostOrThrow().clock, ms);
-    throw new Error(`no answer of ${address} in ${ms} ms`);
+  async #pass(from: string, to: string, waitMs: number): Promise<void> {
+    const how = this.#cut.get(link(from, to));
+    if (how === "silent") await sleep(this.#hostOrThrow().clock, waitMs);
+    if (how !== undefined) throw new Error(`${from} does not reach ${to}`);
   }
 
   #travel(): Promise<void> {

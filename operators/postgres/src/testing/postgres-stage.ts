@@ -1,6 +1,7 @@
 /** The operator on stage in the simulated world, for the scenarios. Only tests import this. */
 import { simulatedIssuer } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
+import { Pod } from "setpoint/kinds";
 import { simulate, type SimulateOptions, type World } from "setpoint/testing";
 import { expect } from "vitest";
 import { PostgresCluster } from "../kind/postgres-cluster.ts";
@@ -76,4 +77,8 @@ export async function expectHealthy(stage: Stage): Promise<void> {
 /** The writer of a story goes on; the operator writes nothing. */
 export async function quiet({ world }: Stage): Promise<void> {
   await world.expectQuiet({ hours: quietHours });
+}
+
+export async function nodeOf({ world }: Stage, pod: string): Promise<string> {
+  return (await world.get(Pod, pod)).spec?.nodeName ?? "";
 }

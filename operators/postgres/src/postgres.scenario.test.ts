@@ -161,7 +161,7 @@ test(
   }),
 );
 
-test("a failover goes on when somebody has deleted the operator's certificate", async () => {
+test("a failover goes on when another client has deleted the operator's certificate", async () => {
   const stage = await setUp(11);
   await using world = stage.world;
   await begin(stage, synchronous);

@@ -59,7 +59,7 @@ export const postgresMutants: readonly PromiseMutant[] = [
     id: "rewind-before-checkpoint",
     bug: "a new primary writes no checkpoint, so that the former one finds nothing to rewind",
     file: `${postgres}/manager/instance-manager.ts`,
-    edits: [['await this.#parts.sql.run("checkpoint");', ""]],
+    edits: [['    await this.#parts.sql.run("checkpoint");\n    this.#message', "    this.#message"]],
     test: lives,
     named: "goes back by a rewind, and is not copied",
   },

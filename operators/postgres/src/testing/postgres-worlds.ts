@@ -65,7 +65,7 @@ function losesSecret(fault: Fault): boolean {
   return fault.kind === "E1" && fault.child.resource === "secrets";
 }
 
-/** With the volume of a primary, a user takes commits away that perhaps no replica has: it waits for a person. */
+/** The volume of a primary may have commits that no replica has: the operator waits for a person. */
 function losesVolume(fault: Fault): boolean {
   return fault.kind === "E10" || (fault.kind === "E1" && fault.child.resource === "persistentvolumeclaims");
 }

@@ -40,7 +40,7 @@ export function planPods(seen: Seen): PostgresStep | undefined {
 
 /** What waits for a restart, or is refused, is known when all have read the present settings. */
 export function waitForReading({ instances }: Seen): PostgresStep | undefined {
-  const reading = instances.filter(({ report }) => report?.server === "running" && report.hasReadSettings !== true);
+  const reading = instances.filter(({ report }) => report?.server === "running" && report.hasReadSettings === false);
   const names = reading.map(({ name }) => name).join(", ");
   return reading.length === 0 ? undefined : wait(`settings are being read by ${names}`, lookAgainMs);
 }

@@ -46,6 +46,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     "observe",
     "plan",
     "act",
+    "render",
   ],
   "packages/process-node": [
     ...["host", "cluster", "images", "volumes", "network", "sandbox", "pod"],

@@ -16,6 +16,7 @@ import { install } from "./commands/install.ts";
 import { manifests } from "./commands/manifests.ts";
 import { node } from "./commands/node.ts";
 import { plan } from "./commands/plan.ts";
+import { prometheus } from "./commands/prometheus.ts";
 import { record } from "./commands/record.ts";
 import { replay } from "./commands/replay.ts";
 import { run } from "./commands/run.ts";
@@ -47,6 +48,7 @@ const commands: readonly Command[] = [
   install,
   uninstall,
   bundle,
+  prometheus,
   dashboard,
   create,
   upgrade,

@@ -15,24 +15,35 @@ const lookAgainMs = 2_000;
 const recheckMs = 60_000;
 
 export async function act(seen: Seen, plan: Plan, context: ReconcileContext<Status>): Promise<Result> {
+  if (plan.kind === "apply") await applyAll(seen, plan, context);
+  // Behind the objects: the status says that they are applied.
   for (const condition of conditionsOf(seen, plan)) context.condition(condition);
   await context.status(statusOf(seen, plan));
   if (plan.kind !== "apply") return context.requeueAfter(recheckMs, "the Prometheus is left as it is");
+  if (isLoaded(seen.pods, plan.hash) && seen.pods.length > 0)
+    return context.requeueAfter(recheckMs, "ask the pods what they have loaded");
+  const delayMs = nextLookMs(seen.prometheus, context.host.clock.now());
+  return context.requeueAfter(delayMs, "wait until the pods load the configuration");
+}
+
+/** Soon at first; a reloader that has been silent for long is asked as seldom as one at rest. */
+function nextLookMs({ status }: Prometheus, nowMs: number): number {
+  const condition = status?.conditions.find(({ type }) => type === "ConfigurationLoaded");
+  const waitedMs = condition?.status === "False" ? nowMs - Date.parse(condition.lastTransitionTime) : 0;
+  return Math.min(recheckMs, Math.max(lookAgainMs, waitedMs / 4));
+}
+
+async function applyAll(seen: Seen, plan: ApplyPlan, context: ReconcileContext<Status>): Promise<void> {
   tellRejected(plan, context);
   await applyService(seen.prometheus, context);
   if (plan.hash === undefined && !seen.hasConfiguration) await createEmptySecret(seen.prometheus, context);
   await context.children.apply(plan.children);
-  if (isLoaded(seen.pods, plan.hash) && seen.pods.length > 0)
-    return context.requeueAfter(recheckMs, "ask the pods what they have loaded");
-  return context.requeueAfter(lookAgainMs, "wait until the pods load the configuration");
 }
 
+type ApplyPlan = Extract<Plan, { readonly kind: "apply" }>;
 type Status = Omit<NonNullable<Prometheus["status"]>, "conditions">;
 
-function tellRejected(
-  { rejected }: Extract<Plan, { readonly kind: "apply" }>,
-  context: ReconcileContext<Status>,
-): void {
+function tellRejected({ rejected }: ApplyPlan, context: ReconcileContext<Status>): void {
   for (const { object, refusal } of rejected)
     context.event("Warning", "InvalidConfiguration", `Left out of the configuration: ${refusalText(refusal)}`, object);
 }

@@ -7,7 +7,7 @@ import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { keysOfPrometheus } from "../select/prometheus-keys.ts";
 import { monitorKeys } from "../select/check-monitor.ts";
-import { type ConfigurationKind, type Labelled, selected } from "../select/selection.ts";
+import { type ConfigurationKind, isManaged, type Labelled, selected } from "../select/selection.ts";
 import type { Seen, SeenPod } from "../seen/seen.ts";
 import { labels, prefixed } from "../workload/names.ts";
 import type { LoadedGateway } from "./loaded-gateway.ts";
@@ -35,7 +35,9 @@ export async function observe(
     assets: await readAssets([...own, ...keys], context),
     statefulSets: context.children.list(StatefulSet),
     pods: await observePods(prometheus, context, gateway),
-    hasConfiguration: (await context.fresh(Secret, prefixed(name), namespace)) !== undefined,
+    // A user's Secret has no label of ours, so the cache lacks it.
+    hasConfiguration:
+      isManaged(prometheus.spec) || (await context.fresh(Secret, prefixed(name), namespace)) !== undefined,
   };
 }
 

@@ -31,6 +31,8 @@ export interface PlanSettings {
   /** Its own image, which has the reloader. */
   readonly image: string;
   readonly options: GeneratorOptions;
+  /** The version of a Prometheus that names none. */
+  readonly defaultVersion?: string;
 }
 
 /** An object that is left out. */
@@ -42,6 +44,8 @@ export interface Rejected {
 export interface Wanted {
   /** Empty when nothing may change. */
   readonly children: readonly KubeObject[];
+  /** Absent when a user writes it. */
+  readonly configuration: string | undefined;
   /** Of the configuration and the rules; absent when a user writes the configuration. */
   readonly hash: string | undefined;
   readonly rejected: readonly Rejected[];
@@ -57,7 +61,7 @@ export type Plan =
 export function plan(seen: Seen, settings: PlanSettings): Plan {
   const { spec } = seen.prometheus;
   if (spec.paused === true) return { kind: "paused" };
-  const text = given(spec.version) ?? defaultPrometheusVersion;
+  const text = given(spec.version) ?? settings.defaultVersion ?? defaultPrometheusVersion;
   const version = parsePrometheusVersion(text);
   if (version === undefined)
     return { kind: "refused", refusal: { field: "spec.version", message: `expected a version, got "${text}"` } };
@@ -86,6 +90,7 @@ function wanted(seen: Seen, version: PrometheusVersion, settings: PlanSettings):
       ...packs.map((files, index) => rulesConfigMap(prometheus, index, files)),
       ...shards.map((shard) => shardStatefulSet(prometheus, shard, workload)),
     ],
+    configuration: made.text,
     hash: made.text === undefined ? undefined : configurationHash(made.text, mountedRules(name, packs)),
     rejected: [...made.rejected, ...rules.rejected],
     problems: made.problems,
@@ -129,7 +134,7 @@ function configurationOf(
   seen: Seen,
   version: PrometheusVersion,
   ruleConfigMaps: readonly string[],
-  { options }: PlanSettings,
+  { options, defaultVersion = defaultPrometheusVersion }: PlanSettings,
 ): Made {
   const { prometheus, assets } = seen;
   const { spec, metadata } = prometheus;
@@ -150,6 +155,7 @@ function configurationOf(
     additionalAlertRelabelConfigs: secret(spec.additionalAlertRelabelConfigs),
     additionalAlertManagerConfigs: secret(spec.additionalAlertManagerConfigs),
     options,
+    defaultVersion,
   });
   return { text: configurationText(configuration), rejected: [...services.rejected, ...pods.rejected], problems };
 }

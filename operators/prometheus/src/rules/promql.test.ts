@@ -44,6 +44,16 @@ test.each([
   ["{}", '"{}" selects everything; add a name, or a matcher that is not empty'],
   ['{a=""}', '"{a=""}" selects everything; add a name, or a matcher that is not empty'],
   ["mad_over_time(foo[5m])", "function mad_over_time needs the feature promql-experimental-functions"],
+  ["1 offset 1d", 'offset and @ are possible behind a selector or a subquery, not behind "1"'],
+  ["foo offset 1s offset 2s", 'offset and @ are possible behind a selector or a subquery, not behind "foo offset 1s"'],
+  ["foo and on(a) group_left(b) c", "group_left and group_right are not possible with and, or and unless"],
+  ["foo + on(a) group_left(a) b", 'the label "a" is in on and in the group; remove one of them'],
+  ["foo + bool bar", "the modifier bool is only possible with a comparison"],
+  ['foo{__name__="bar"}', 'the name of "foo{__name__="bar"}" is there twice'],
+  ['{x!~".+"}', '"{x!~".+"}" selects everything; add a name, or a matcher that is not empty'],
+  ["foo[0m]", 'a range must be longer than 0, got "0m"'],
+  ["foo[5m+1m]", 'the duration "5m+1m" needs the feature promql-duration-expr'],
+  ['label_replace(a, "b", "c", "d", "\\c")', '"\\c" has an escape that is none'],
   ["", "expected an expression, got nothing"],
 ])("Prometheus refuses %s", (expression, problem) => {
   expect(promqlProblem(expression)).toBe(problem);

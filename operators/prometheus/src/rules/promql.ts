@@ -2,6 +2,9 @@
 import type { SyntaxNode } from "@lezer/common";
 import { parser } from "@prometheus-io/lezer-promql";
 import { aggregationParameters, promqlFunctions, type ValueType } from "./promql-functions.ts";
+import { checkDurations, checkSelector } from "./promql-selectors.ts";
+import { unquoted } from "./string-literal.ts";
+import { children, type Text, textOf, Wrong } from "./syntax.ts";
 
 export interface PromqlOptions {
   /** The features of the server: `promql-experimental-functions` and its like. */
@@ -10,9 +13,6 @@ export interface PromqlOptions {
 
 /** A type, or unknown where Prometheus knows more than this check. */
 type Type = ValueType | "unknown";
-
-/** Thrown inside of a check, and caught by it. */
-class Wrong extends Error {}
 
 /** What is wrong with the expression; undefined when Prometheus takes it. */
 export function promqlProblem(expression: string, options: PromqlOptions = {}): string | undefined {
@@ -45,22 +45,6 @@ function place(expression: string, at: number): string {
   return `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}, near "${expression.slice(at, at + 20)}"`;
 }
 
-interface Text {
-  readonly expression: string;
-  readonly features: ReadonlySet<string>;
-}
-
-function textOf({ expression }: Text, node: SyntaxNode): string {
-  return expression.slice(node.from, node.to);
-}
-
-function children(node: SyntaxNode): readonly SyntaxNode[] {
-  const list: SyntaxNode[] = [];
-  for (let child = node.firstChild; child !== null; child = child.nextSibling)
-    if (child.name !== "LineComment") list.push(child);
-  return list;
-}
-
 const expressions = new Set([
   ...["VectorSelector", "MatrixSelector", "SubqueryExpr", "OffsetExpr", "StepInvariantExpr", "AggregateExpr"],
   ...["FunctionCall", "BinaryExpr", "UnaryExpr", "ParenExpr", "NumberDurationLiteral", "StringLiteral"],
@@ -76,12 +60,20 @@ function typeOf(node: SyntaxNode, text: Text): Type {
     case "NumberDurationLiteral":
       return "scalar";
     case "StringLiteral":
+      if (unquoted(textOf(text, node)) === undefined)
+        throw new Wrong(`${textOf(text, node)} has an escape that is none`);
       return "string";
     case "VectorSelector":
-      return selectorType(node, text);
+      checkSelector(node, text);
+      return "vector";
     case "MatrixSelector":
+      checkDurations(node, text);
       return rangeType(operand, text);
+    case "OffsetExpr":
+    case "StepInvariantExpr":
+      return modifiedType(node, text);
     case "SubqueryExpr":
+      checkDurations(node, text);
       if (operand !== undefined) expectType(operand, "vector", "a subquery", text);
       return "matrix";
     case "FunctionCall":
@@ -101,30 +93,35 @@ function rangeType(operand: SyntaxNode | undefined, text: Text): Type {
   if (operand === undefined) return "unknown";
   if (operand.name !== "VectorSelector")
     throw new Wrong(`a range is only possible behind a selector, not behind "${textOf(text, operand)}"`);
-  selectorType(operand, text);
+  checkSelector(operand, text);
   return "matrix";
+}
+
+const modifiable = new Set(["VectorSelector", "MatrixSelector", "SubqueryExpr"]);
+
+/** The grammar puts a modifier around a whole sum, Prometheus on its last operand. */
+function lastOperand(node: SyntaxNode): SyntaxNode {
+  const right = node.name === "BinaryExpr" ? operands(node).at(-1) : undefined;
+  return right === undefined ? node : lastOperand(right);
+}
+
+/** `offset` and `@` are possible once each, directly behind a selector or a subquery. */
+function modifiedType(node: SyntaxNode, text: Text): Type {
+  const [operand] = operands(node);
+  if (operand === undefined) return "unknown";
+  checkDurations(node, text);
+  const other = node.name === "OffsetExpr" ? "StepInvariantExpr" : "OffsetExpr";
+  const modified = lastOperand(operand);
+  const isSecond = modified.name === other && modifiable.has(operands(modified)[0]?.name ?? "");
+  if (!modifiable.has(modified.name) && !isSecond)
+    throw new Wrong(`offset and @ are possible behind a selector or a subquery, not behind "${textOf(text, operand)}"`);
+  return typeOf(operand, text);
 }
 
 function expectType(node: SyntaxNode, wanted: ValueType, where: string, text: Text): void {
   const type = typeOf(node, text);
   if (type === wanted || type === "unknown") return;
   throw new Wrong(`${where} expects a ${wanted}, got the ${type} "${textOf(text, node)}"`);
-}
-
-/** A selector must select something by a name or by a matcher that does not match the empty text. */
-function selectorType(node: SyntaxNode, text: Text): Type {
-  const matchers = node.getChild("LabelMatchers");
-  if (node.getChild("Identifier") !== null) return "vector";
-  const selects = matchers === null ? [] : children(matchers);
-  if (!selects.some((matcher) => !matchesEmpty(textOf(text, matcher))))
-    throw new Wrong(`"${textOf(text, node)}" selects everything; add a name, or a matcher that is not empty`);
-  return "vector";
-}
-
-function matchesEmpty(matcher: string): boolean {
-  return /^[^=!~]*(?:=\s*(?:""|''|``)|=~\s*["'`](?:\.\*)?["'`]|!=\s*["'`](?!["'`]).*|!~\s*["'`](?!\.[*+]["'`]).*)$/s.test(
-    matcher.trim(),
-  );
 }
 
 function callType(node: SyntaxNode, text: Text): Type {
@@ -181,6 +178,7 @@ function binaryType(node: SyntaxNode, text: Text): Type {
   const wrong = types.find((type) => type === "string" || type === "matrix");
   if (wrong !== undefined) throw new Wrong(`an operator expects scalars or vectors, got a ${wrong}`);
   const names = children(node).map(({ name }) => name);
+  checkModifiers(node, names, text);
   const areScalars = types.every((type) => type === "scalar");
   const hasScalar = types.includes("scalar");
   if (areScalars && names.some((name) => comparisons.has(name)) && !names.includes("BoolModifier"))
@@ -190,6 +188,21 @@ function binaryType(node: SyntaxNode, text: Text): Type {
   if (hasScalar && names.includes("MatchingModifierClause"))
     throw new Wrong("on, ignoring and group expect vectors on both sides, got a scalar");
   return areScalars ? "scalar" : "vector";
+}
+
+function checkModifiers(node: SyntaxNode, names: readonly string[], text: Text): void {
+  if (names.includes("BoolModifier") && !names.some((name) => comparisons.has(name)))
+    throw new Wrong("the modifier bool is only possible with a comparison");
+  const clause = node.getChild("MatchingModifierClause");
+  const parts = clause === null ? [] : children(clause);
+  const isGrouped = parts.some(({ name }) => name === "GroupLeft" || name === "GroupRight");
+  if (isGrouped && names.some((name) => sets.has(name)))
+    throw new Wrong("group_left and group_right are not possible with and, or and unless");
+  const [on = [], group = []] = parts
+    .filter(({ name }) => name === "GroupingLabels")
+    .map((labels) => children(labels).map((label) => textOf(text, label)));
+  const twice = parts[0]?.name === "On" ? on.find((label) => group.includes(label)) : undefined;
+  if (twice !== undefined) throw new Wrong(`the label "${twice}" is in on and in the group; remove one of them`);
 }
 
 function unaryType(operand: SyntaxNode | undefined, text: Text): Type {

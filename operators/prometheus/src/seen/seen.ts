@@ -19,7 +19,7 @@ export interface Seen {
   readonly assets: Assets;
   readonly statefulSets: readonly Stored<StatefulSet>[];
   readonly pods: readonly SeenPod[];
-  /** Whether the Secret with the configuration exists; a user's own counts. */
+  /** Whether the Secret with the configuration exists, or is the operator's to make. */
   readonly hasConfiguration: boolean;
 }
 

@@ -9,6 +9,8 @@ export interface ReleaseOperator {
   readonly name: string;
   /** The module that exports the operator as default, an absolute path. */
   readonly module: string;
+  /** The module of its own command, an absolute path; most have none. */
+  readonly tool?: string;
   /** The name of the image that its manifests use. */
   readonly image: string;
   readonly namespace: string;
@@ -24,8 +26,14 @@ interface Manifest {
   readonly setpoint?: {
     readonly image: string;
     readonly namespace: string;
-    readonly operators: Readonly<Record<string, { readonly module: string; readonly args?: readonly string[] }>>;
+    readonly operators: Readonly<Record<string, OperatorEntry>>;
   };
+}
+
+interface OperatorEntry {
+  readonly module: string;
+  readonly tool?: string;
+  readonly args?: readonly string[];
 }
 
 /** The npm package `setpoint`, or a checkout: both have the folders of operators at the same place. */
@@ -44,9 +52,10 @@ export function releaseOperators(): readonly ReleaseOperator[] {
 function operatorsOf(folder: string, { version, setpoint }: Manifest): readonly ReleaseOperator[] {
   if (setpoint === undefined) return [];
   const { image, namespace, operators } = setpoint;
-  return Object.entries(operators).map(([name, { module, args = [] }]) => ({
+  return Object.entries(operators).map(([name, { module, tool, args = [] }]) => ({
     ...{ name, namespace, args, folder },
     module: moduleOf(folder, module),
+    ...(tool === undefined ? {} : { tool: moduleOf(folder, tool) }),
     image: `${image}:${version}`,
   }));
 }

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import tool from "../tool.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "setpoint-render-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Run {
+  readonly code: number;
+  readonly jobs: readonly (readonly string[])[];
+  readonly text: string;
+  readonly problems: string;
+}
+
+async function render(name: string, text: string, ...flags: readonly string[]): Promise<Run> {
+  const file = join(folder, `${name}.yaml`);
+  writeFileSync(file, text);
+  let out = "";
+  let problems = "";
+  const output = { out: (more: string) => (out += more), err: (more: string) => (problems += more) };
+  const code = await tool(["render", file, ...flags], {
+    out: (more) => void output.out(more),
+    err: (more) => void output.err(more),
+  });
+  const documents = [...parseAllDocuments(out)].map(
+    (document) => document.toJS() as { readonly scrape_configs?: readonly { readonly job_name: string }[] } | null,
+  );
+  const jobs = documents.map((document) => (document?.scrape_configs ?? []).map(({ job_name: job }) => job));
+  return { code, jobs: out === "" ? [] : jobs, text: out, problems };
+}
+
+function prometheus(name: string, spec: string): string {
+  return `---\napiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: ${name}}\nspec: ${spec}\n`;
+}
+
+function monitor(name: string, namespace: string, endpoint = "{port: web}"): string {
+  return `---\napiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec: {selector: {}, endpoints: [${endpoint}]}\n`;
+}
+
+test("each Prometheus is a document, with the monitors that it selects", async () => {
+  const all = "{serviceMonitorSelector: {}, serviceMonitorNamespaceSelector: {}}";
+  const objects = [
+    prometheus("b", "{serviceMonitorSelector: {}}"),
+    prometheus("a", all),
+    monitor("x", "default"),
+    monitor("y", "shop"),
+  ];
+  const { code, jobs, text } = await render("two", objects.join(""));
+  expect(code).toBe(0);
+  expect(text.match(/^# .*$/gm)).toEqual(['# Prometheus "default/a"', '# Prometheus "default/b"']);
+  expect(jobs).toEqual([["serviceMonitor/default/x/0", "serviceMonitor/shop/y/0"], ["serviceMonitor/default/x/0"]]);
+});
+
+test("Secrets of the files are used, and what is left out is reported", async () => {
+  const secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: login}\nstringData: {token: abc}\n";
+  const good = monitor("good", "default", "{authorization: {credentials: {name: login, key: token}}}");
+  const bad = monitor("bad", "default", "{authorization: {credentials: {name: none, key: token}}}");
+  const { code, jobs, text, problems } = await render(
+    "secret",
+    prometheus("a", "{serviceMonitorSelector: {}}") + secret + good + bad,
+  );
+  expect(code).toBe(0);
+  expect(jobs).toEqual([["serviceMonitor/default/good/0"]]);
+  expect(text).toContain("credentials: abc");
+  expect(problems).toBe(
+    'Prometheus "default/a": left out: ServiceMonitor "default/bad": spec.endpoints[0].authorization.credentials: key "token" of Secret "default/none" does not exist; create it\n',
+  );
+});
+
+test("a version is for a Prometheus that names none", async () => {
+  const objects =
+    prometheus("a", "{serviceMonitorSelector: {}}") + prometheus("b", "{serviceMonitorSelector: {}, version: v2.53.3}");
+  const { text } = await render("version", objects, "--version", "v3.13.1");
+  expect(text.match(/retention/g)).toHaveLength(1);
+});
+
+test("a Prometheus that cannot be realised has no document", async () => {
+  const { code, jobs, problems } = await render("refused", prometheus("a", "{podMonitorSelector: {}, version: v1}"));
+  expect(code).toBe(1);
+  expect(jobs).toEqual([]);
+  expect(problems).toBe('Prometheus "default/a": spec.version: expected a version 2 or 3 of Prometheus, got "v1"\n');
+});
+
+test("a List is its items, and other kinds are passed over", async () => {
+  const item = (name: string): string => monitor(name, "default").replace("---\n", "").replaceAll("\n", "\n  ");
+  const list = `---\napiVersion: v1\nkind: List\nitems:\n- ${item("x")}\n`;
+  const other = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n";
+  const { jobs } = await render("list", prometheus("a", "{serviceMonitorSelector: {}}") + list + other);
+  expect(jobs).toEqual([["serviceMonitor/default/x/0"]]);
+});
+
+test("a field of a wrong type names the file and the field", async () => {
+  await expect(render("wrong", prometheus("a", "{replicas: many}"))).rejects.toThrow(/replicas/);
+});

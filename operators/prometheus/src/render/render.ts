@@ -1,0 +1,130 @@
+/** The configuration of each Prometheus among objects of files, as the operator would write it. */
+import type { KindRef, KubeObject, Stored } from "setpoint";
+import { isDecodeError, Namespace } from "setpoint/kinds";
+import { assetPath, Assets } from "../generate/assets.ts";
+import { ConfigurationRefused } from "../generate/generation.ts";
+import { problemText } from "../generate/problem-text.ts";
+import { PodMonitor } from "../kind/pod-monitor.ts";
+import { Prometheus } from "../kind/prometheus.ts";
+import { PrometheusRule } from "../kind/prometheus-rule.ts";
+import { ServiceMonitor } from "../kind/service-monitor.ts";
+import { plan, type PlanSettings } from "../plan/plan.ts";
+import { refusalText } from "../select/refusal.ts";
+import { selected } from "../select/selection.ts";
+import type { FileObject } from "./objects-in-files.ts";
+
+export interface Rendered {
+  /** Such as `Prometheus "default/main"`. */
+  readonly name: string;
+  /** Absent when there is none, which the problems explain. */
+  readonly configuration?: string;
+  readonly problems: readonly string[];
+}
+
+/** In the order of their names. */
+export function renderAll(objects: readonly FileObject[], settings: Omit<PlanSettings, "image">): readonly Rendered[] {
+  const sources: Sources = {
+    serviceMonitors: parsed(ServiceMonitor, objects),
+    podMonitors: parsed(PodMonitor, objects),
+    rules: parsed(PrometheusRule, objects),
+    namespaces: namespacesOf(objects),
+    assets: assetsOf(objects),
+  };
+  return parsed(Prometheus, objects)
+    .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+    .map((prometheus) => renderOne(prometheus, sources, { ...settings, image: "setpoint.dev/prometheus-operator" }));
+}
+
+interface Sources {
+  readonly serviceMonitors: readonly Stored<ServiceMonitor>[];
+  readonly podMonitors: readonly Stored<PodMonitor>[];
+  readonly rules: readonly Stored<PrometheusRule>[];
+  readonly namespaces: readonly Stored<Namespace>[];
+  readonly assets: Assets;
+}
+
+function renderOne(prometheus: Stored<Prometheus>, sources: Sources, settings: PlanSettings): Rendered {
+  const { namespaces, assets } = sources;
+  const name = `Prometheus "${nameOf(prometheus)}"`;
+  const made = plan(
+    {
+      prometheus,
+      serviceMonitors: selected(prometheus, "ServiceMonitor", sources.serviceMonitors, namespaces),
+      podMonitors: selected(prometheus, "PodMonitor", sources.podMonitors, namespaces),
+      rules: selected(prometheus, "PrometheusRule", sources.rules, namespaces),
+      ...{ namespaces, assets, statefulSets: [], pods: [], hasConfiguration: true },
+    },
+    settings,
+  );
+  if (made.kind === "paused") return { name, problems: ["spec.paused is true, so nothing is written"] };
+  if (made.kind === "refused") return { name, problems: [refusalText(made.refusal)] };
+  const problems = [
+    ...made.rejected.map(
+      ({ object, refusal }) => `left out: ${object.kind} "${nameOf(object)}": ${refusalText(refusal)}`,
+    ),
+    ...made.problems.map(problemText),
+  ];
+  if (made.configuration === undefined)
+    return { name, problems: [...problems, "it has no selector of targets, so its configuration is the user's"] };
+  return { name, configuration: made.configuration, problems };
+}
+
+function nameOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
+}
+
+interface ParsingKind<T> extends KindRef {
+  readonly parse: (value: unknown) => T;
+}
+
+/** With the defaults of the kind. Throws `ConfigurationRefused` for one that a server would refuse. */
+function parsed<T extends KubeObject>(kind: ParsingKind<T>, objects: readonly FileObject[]): readonly Stored<T>[] {
+  return objects
+    .filter((object) => object.kind === kind.kind && object.apiVersion.startsWith(`${kind.group}/`))
+    .map(({ value, file }) => {
+      const { status: _, ...rest } = value;
+      return stored(parseOne(kind, rest, file));
+    });
+}
+
+function parseOne<T>(kind: ParsingKind<T>, value: unknown, file: string): T {
+  try {
+    return kind.parse(value);
+  } catch (error) {
+    if (isDecodeError(error) || error instanceof Error) throw new ConfigurationRefused(file, error.message);
+    throw error;
+  }
+}
+
+/** What only a server adds. */
+function stored<T extends KubeObject>(object: T): Stored<T> {
+  const metadata = { uid: "", resourceVersion: "0", generation: 1, creationTimestamp: "", ...object.metadata };
+  return { ...object, metadata } as unknown as Stored<T>;
+}
+
+/** Those of the files, and without labels those that objects are in. */
+function namespacesOf(objects: readonly FileObject[]): readonly Stored<Namespace>[] {
+  const given = objects.filter(({ kind, apiVersion }) => kind === "Namespace" && apiVersion === "v1");
+  const known = new Set(given.map(({ metadata }) => metadata.name));
+  const others = new Set(objects.map(({ metadata }) => metadata.namespace).filter((name) => !known.has(name)));
+  return [
+    ...given.map(({ value }) => stored(value as unknown as Namespace)),
+    ...[...others].map((name) => stored(Namespace({ name }))),
+  ];
+}
+
+function assetsOf(objects: readonly FileObject[]): Assets {
+  const values = new Map<string, string>();
+  for (const { kind, apiVersion, metadata, value } of objects) {
+    if (apiVersion !== "v1" || (kind !== "Secret" && kind !== "ConfigMap")) continue;
+    const put = (key: string, text: string): unknown => values.set(assetPath({ kind, ...metadata, key }), text);
+    for (const [key, text] of entriesOf(value["data"]))
+      put(key, kind === "Secret" ? Buffer.from(text, "base64").toString("utf8") : text);
+    for (const [key, text] of entriesOf(value["stringData"])) put(key, text);
+  }
+  return new Assets(values);
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, string])[] {
+  return Object.entries(value ?? {}).map(([key, text]) => [key, String(text)] as const);
+}

@@ -1,0 +1,93 @@
+/** The operator on stage in the simulated world. Only tests import this. */
+import { gunzipSync } from "node:zlib";
+import { ConfigMap, Secret } from "setpoint/kinds";
+import { type ProgramModel, type Setting, simulate, type World } from "setpoint/testing";
+import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
+import { PrometheusRule, type Rule } from "../kind/prometheus-rule.ts";
+import { type ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
+import type { LoadedGateway } from "../observe/loaded-gateway.ts";
+import { prometheusOperator } from "../prometheus-operator.ts";
+import { configurationHash } from "../reload/configuration-hash.ts";
+import type { LoadedReport } from "../reload/reloader.ts";
+
+const image = "setpoint.invalid/prometheus-operator:1";
+
+/** Programs that are ready at once; the reloader that is an init container ends at once. */
+const programs: ProgramModel = {
+  runs: () => true,
+  start(launch) {
+    if (launch.command.includes("--once")) launch.exited(0);
+    else launch.ready(true);
+    return { terminate: () => launch.exited(0), kill: () => launch.exited(killedCode) };
+  },
+};
+
+const killedCode = 137;
+
+/** Reloaders that do not answer: what the operator does must not depend on them. */
+export function silentSetting(): Setting {
+  return {
+    models: [programs],
+    operators: [
+      (process) => {
+        const gateway: LoadedGateway = (podIP) =>
+          process.call(`loaded ${podIP}`, "look", () => Promise.reject(new Error("no reloader answers")));
+        return prometheusOperator(gateway, { image, options: { endpointSlices: true } });
+      },
+    ],
+  };
+}
+
+/** Reloaders of the world: they have loaded what is in the objects, unless Prometheus refuses it. */
+export class SimulatedReloaders {
+  /** What Prometheus says when it refuses every configuration. */
+  refusal: string | undefined;
+  #loaded: LoadedReport = {};
+
+  readonly gateway: LoadedGateway = () => Promise.resolve(this.#loaded);
+
+  /** The mounted files of all pods have changed. */
+  async mount(world: World): Promise<void> {
+    const secret = await world.get(Secret, "prometheus-main");
+    const rules = await world.list(ConfigMap);
+    const files = rules.flatMap(({ metadata, data = {} }) =>
+      Object.entries(data).map(([file, text]) => [`${metadata.name}/${file}`, text] as const),
+    );
+    const hash = configurationHash(configurationIn(secret), new Map(files.filter(([name]) => name.endsWith(".yaml"))));
+    this.#loaded =
+      this.refusal === undefined
+        ? { hash }
+        : { ...this.#loaded, failing: { hash, message: this.refusal, since: "2026-01-01T00:00:00Z" } };
+  }
+}
+
+export function configurationIn(secret: Secret): string {
+  return gunzipSync(Buffer.from(secret.data?.["prometheus.yaml.gz"] ?? "", "base64")).toString();
+}
+
+export interface Stage {
+  readonly world: World;
+  readonly reloaders: SimulatedReloaders;
+}
+
+export async function setUp(seed: number): Promise<Stage> {
+  const reloaders = new SimulatedReloaders();
+  const world = await simulate({
+    seed,
+    models: [programs],
+    operators: [prometheusOperator(reloaders.gateway, { image, options: { endpointSlices: true } })],
+  });
+  return { world, reloaders };
+}
+
+export function prometheus(spec: Partial<PrometheusSpec> = {}): Prometheus {
+  return Prometheus({ name: "main", spec: { serviceMonitorSelector: {}, ruleSelector: {}, ...spec } });
+}
+
+export function monitor(name: string, endpoint: Partial<ServiceEndpoint> = { port: "web" }): ServiceMonitor {
+  return ServiceMonitor({ name, spec: { selector: { matchLabels: { app: name } }, endpoints: [endpoint] } });
+}
+
+export function rules(name: string, ...list: readonly Rule[]): PrometheusRule {
+  return PrometheusRule({ name, spec: { groups: [{ name, rules: list }] } });
+}

@@ -1,0 +1,16 @@
+/** What is explored of this operator. Only tests import this. */
+import { type LawOptions, patch, remove, type Setting, type StoryInit, story } from "setpoint/testing";
+import { Prometheus } from "../kind/prometheus.ts";
+import { ServiceMonitor } from "../kind/service-monitor.ts";
+import { monitor, prometheus, rules, silentSetting } from "./prometheus-stage.ts";
+
+export const subject = (): Setting => silentSetting();
+
+export const worlds: readonly StoryInit[] = [
+  story("a Prometheus with a monitor and rules", monitor("app"), rules("r", { record: "a", expr: "b" }), prometheus()),
+  story("a monitor is deleted", monitor("app"), prometheus(), remove(ServiceMonitor, "app")),
+  story("a Prometheus gets a shard", prometheus(), patch(Prometheus, "main", { spec: { shards: 2 } })),
+  story("a Prometheus is deleted", monitor("app"), prometheus(), remove(Prometheus, "main")),
+];
+
+export const options: Omit<LawOptions, "worlds"> = { seed: 7 };

@@ -1,12 +1,16 @@
 /** The server process of one instance: starts it, stops it, and tells when it ended. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
+import { postgresPort } from "../kind/names.ts";
 import { paths } from "./paths.ts";
 import type { Programs } from "./programs.ts";
+import { processName, removeStaleLocks } from "./stale-locks.ts";
 
 /** `fast` ends sessions and writes a checkpoint; after `immediate` the next start recovers. */
 export type StopMode = "fast" | "immediate";
 
+const lockFiles = [join(paths.data, "postmaster.pid"), join(paths.socket, `.s.PGSQL.${postgresPort}.lock`)];
 const signals: Readonly<Record<StopMode, NodeJS.Signals>> = { fast: "SIGINT", immediate: "SIGQUIT" };
 
 export class PostgresServer {
@@ -37,6 +41,7 @@ export class PostgresServer {
   /** Its log lines become those of the container. */
   start(): void {
     if (this.#child !== undefined) return;
+    removeStaleLocks(lockFiles, processName);
     const child = spawn(this.#programs.path("postgres"), ["-D", paths.data], {
       stdio: ["ignore", "inherit", "pipe"],
     });

@@ -24,7 +24,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 /** Not an operator's work: objects of the control plane, and objects about the way and not the result. */
 const leftOut =
-  /^\/(events|namespaces|nodes|serviceaccounts|componentstatuses)$|^\/(events\.k8s\.io|coordination\.k8s\.io|apiextensions\.k8s\.io|apiregistration\.k8s\.io|rbac\.authorization\.k8s\.io|scheduling\.k8s\.io|flowcontrol\.apiserver\.k8s\.io|discovery\.k8s\.io)\//;
+  /^\/(events|namespaces|nodes|serviceaccounts|componentstatuses)$|^\/(events\.k8s\.io|coordination\.k8s\.io|apiextensions\.k8s\.io|apiregistration\.k8s\.io|rbac\.authorization\.k8s\.io|scheduling\.k8s\.io|flowcontrol\.apiserver\.k8s\.io|discovery\.k8s\.io)\/|^\/apps\/controllerrevisions$/;
 const leftOutMetadata = new Set([
   "uid",
   "resourceVersion",
@@ -33,7 +33,7 @@ const leftOutMetadata = new Set([
   "managedFields",
   "selfLink",
 ]);
-const ofContainers = new Set(["restartCount", "containerID", "lastState"]);
+const ofTheWay = new Set(["restartCount", "containerID", "lastState", "collisionCount"]);
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 const differencesMax = 6;
 /** Characters of a value in a sentence, from shortly before the place that differs. */
@@ -196,8 +196,8 @@ function isEmpty(value: Json): boolean {
 function isLeftOut(key: string, name: string): boolean {
   if (key === "metadata") return leftOutMetadata.has(name);
   if (key === "ownerReferences") return name === "uid";
-  // What another client added stays, and how often a container was started is history.
-  return name === foreignKey || ofContainers.has(name);
+  // What another client added stays; how often a container was started or a name was taken is history.
+  return name === foreignKey || ofTheWay.has(name);
 }
 
 /** The order of objects with generated names is random. */

@@ -52,6 +52,11 @@ test("a rule that Prometheus would refuse is left out with an Event, and the oth
   });
   const events = (): Promise<string> => playground.kubectl.ok("events --for prometheusrule/broken");
   await expect.poll(events, scrape).toContain("function rate expects a matrix");
+  const accepted = "{.status.bindings[0].conditions[0].status}";
+  const bindingOf = (name: string): Promise<string> =>
+    playground.kubectl.ok(`get prometheusrule ${name} -o jsonpath=${accepted}`);
+  expect(await bindingOf("broken")).toBe("False");
+  expect(await bindingOf("prometheus-example-rules")).toBe("True");
   expect(await conditionMessage("Reconciled")).toContain('PrometheusRule "default/broken"');
   expect(await playground.query('count(ALERTS{alertname="ExampleAlert",alertstate="firing"})')).toBe("1");
   await playground.kubectl.ok("delete prometheusrule broken");

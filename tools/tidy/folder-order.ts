@@ -46,6 +46,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     "observe",
     "plan",
     "act",
+    "bindings",
     "render",
   ],
   "packages/process-node": [

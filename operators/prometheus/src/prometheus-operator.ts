@@ -2,6 +2,7 @@
 import { controller, defineOperator, keyOf, type KindRef, type KubeObject, type Operator, watching } from "setpoint";
 import { ConfigMap, Namespace, Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
 import { act } from "./act/act.ts";
+import { bindingControllers } from "./bindings/binding-controllers.ts";
 import { PodMonitor } from "./kind/pod-monitor.ts";
 import { Prometheus } from "./kind/prometheus.ts";
 import { PrometheusRule } from "./kind/prometheus-rule.ts";
@@ -41,7 +42,7 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
   });
   return defineOperator({
     name: "prometheus",
-    controllers: [prometheuses],
+    controllers: [prometheuses, ...bindingControllers],
     permissions: [{ apiGroups: [""], resources: ["services"], verbs: ["create", "patch"] }],
   });
 }

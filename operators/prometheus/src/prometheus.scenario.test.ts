@@ -71,9 +71,19 @@ test("an invalid monitor is left out until its Secret exists", async () => {
   expect(await told(stage, "Reconciled")).toBe(
     'True SomeObjectsLeftOut: Left out: ServiceMonitor "default/bad": spec.endpoints[0].authorization.credentials: key "value" of Secret "default/token" does not exist; create it',
   );
+  const accepted = async (name: string): Promise<unknown> =>
+    (await world.get(ServiceMonitor, name)).status?.bindings?.map(({ name: by, conditions }) => [
+      by,
+      conditions?.[0]?.status,
+    ]);
+  expect([await accepted("good"), await accepted("bad")]).toEqual([[["main", "True"]], [["main", "False"]]]);
   await world.apply(Secret({ name: "token", data: { value: "YQ==" } }));
   await load(stage);
   expect(await jobsOf(stage)).toEqual(["serviceMonitor/default/bad/0", "serviceMonitor/default/good/0"]);
+  expect(await accepted("bad")).toEqual([["main", "True"]]);
+  await world.delete(Prometheus, "main");
+  await world.run(seconds(5));
+  expect(await accepted("bad")).toEqual([]);
 });
 
 test("a configuration that Prometheus refuses is reported, and the report ends with the next one", async () => {

@@ -47,7 +47,8 @@ async function observePods(
   gateway: LoadedGateway,
 ): Promise<readonly SeenPod[]> {
   const pods = context.list(Pod).filter((pod) => pod.metadata.labels?.[labels.name] === metadata.name);
-  const seen = await Promise.all(pods.map((pod) => observePod(pod, gateway, context.signal)));
+  const sorted = pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const seen = await Promise.all(sorted.map((pod) => observePod(pod, gateway, context.signal)));
   context.signal.throwIfAborted();
   return seen;
 }

@@ -15,17 +15,17 @@ function namesFor(spec: Partial<PrometheusSpec>): readonly string[] {
 
 test.each<readonly [string, Partial<PrometheusSpec>, readonly string[]]>([
   ["no selector", { serviceMonitorNamespaceSelector: {} }, []],
-  ["an empty selector", { serviceMonitorSelector: {} }, ["monitoring/red", "monitoring/blue"]],
+  ["an empty selector", { serviceMonitorSelector: {} }, ["monitoring/blue", "monitoring/red"]],
   ["a label", { serviceMonitorSelector: { matchLabels: { color: "red" } } }, ["monitoring/red"]],
   [
     "a label in all namespaces",
     { serviceMonitorSelector: { matchLabels: { color: "red" } }, serviceMonitorNamespaceSelector: {} },
-    ["monitoring/red", "shop/red", "bank/red"],
+    ["bank/red", "monitoring/red", "shop/red"],
   ],
   [
     "a label of namespaces",
     { serviceMonitorSelector: {}, serviceMonitorNamespaceSelector: { matchLabels: { team: "shop" } } },
-    ["shop/red", "shop/blue"],
+    ["shop/blue", "shop/red"],
   ],
   [
     "an expression",
@@ -35,7 +35,7 @@ test.each<readonly [string, Partial<PrometheusSpec>, readonly string[]]>([
         matchExpressions: [{ key: "team", operator: "NotIn", values: ["shop", "bank"] }],
       },
     },
-    ["monitoring/red", "monitoring/blue"],
+    ["monitoring/blue", "monitoring/red"],
   ],
 ])("%s", (_, spec, names) => {
   expect(namesFor(spec)).toEqual(names);

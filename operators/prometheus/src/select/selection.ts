@@ -23,7 +23,10 @@ const selectors = {
 
 export type ConfigurationKind = keyof typeof selectors;
 
-/** The objects of one kind that the Prometheus selects. `namespaces` are those of the cluster. */
+/**
+ * The objects of one kind that the Prometheus selects, in the order of their names. `namespaces` are those of
+ * the cluster.
+ */
 export function selected<T extends Labelled>(
   prometheus: Prometheus,
   kind: ConfigurationKind,
@@ -34,9 +37,14 @@ export function selected<T extends Labelled>(
   const selector = prometheus.spec[ofObjects];
   if (selector === undefined) return [];
   const names = namespaceNames(prometheus, prometheus.spec[ofNamespaces], namespaces);
-  return objects.filter(
+  const found = objects.filter(
     ({ metadata }) => names.has(metadata.namespace ?? "") && matchesLabelSelector(selector, metadata.labels ?? {}),
   );
+  return found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function keyOf({ metadata }: Labelled): string {
+  return `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
 }
 
 function namespaceNames(

@@ -54,13 +54,20 @@ test.each([
   ["foo[0m]", 'a range must be longer than 0, got "0m"'],
   ["foo[5m+1m]", 'the duration "5m+1m" needs the feature promql-duration-expr'],
   ['label_replace(a, "b", "c", "d", "\\c")', '"\\c" has an escape that is none'],
+  ["rate(foo[5m] anchored)", '"foo[5m] anchored" needs the feature promql-extended-range-selectors'],
+  ["foo + fill(0) bar", '"fill(0)" needs the feature promql-binop-fill-modifiers'],
   ["", "expected an expression, got nothing"],
 ])("Prometheus refuses %s", (expression, problem) => {
   expect(promqlProblem(expression)).toBe(problem);
 });
 
-test("a feature allows experimental functions", () => {
-  expect(promqlProblem("mad_over_time(foo[5m])", { features: ["promql-experimental-functions"] })).toBeUndefined();
+test.each([
+  ["promql-experimental-functions", "mad_over_time(foo[5m])"],
+  ["promql-extended-range-selectors", "rate(foo[5m] anchored)"],
+  ["promql-binop-fill-modifiers", "foo + fill(0) bar"],
+  ["promql-duration-expr", "rate(foo[5m+1m])"],
+])("the feature %s allows %s", (feature, expression) => {
+  expect(promqlProblem(expression, { features: [feature] })).toBeUndefined();
 });
 
 test.each([

@@ -48,6 +48,7 @@ function place(expression: string, at: number): string {
 const expressions = new Set([
   ...["VectorSelector", "MatrixSelector", "SubqueryExpr", "OffsetExpr", "StepInvariantExpr", "AggregateExpr"],
   ...["FunctionCall", "BinaryExpr", "UnaryExpr", "ParenExpr", "NumberDurationLiteral", "StringLiteral"],
+  ...["AnchoredExpr", "SmoothedExpr"],
 ]);
 
 function operands(node: SyntaxNode): readonly SyntaxNode[] {
@@ -82,11 +83,19 @@ function typeOf(node: SyntaxNode, text: Text): Type {
       return aggregationType(node, text);
     case "BinaryExpr":
       return binaryType(node, text);
+    case "AnchoredExpr":
+    case "SmoothedExpr":
+      needFeature("promql-extended-range-selectors", node, text);
+      return operand === undefined ? "unknown" : typeOf(operand, text);
     case "UnaryExpr":
       return unaryType(operand, text);
     default:
       return operand === undefined ? "unknown" : typeOf(operand, text);
   }
+}
+
+function needFeature(feature: string, node: SyntaxNode, text: Text): void {
+  if (!text.features.has(feature)) throw new Wrong(`"${textOf(text, node)}" needs the feature ${feature}`);
 }
 
 function rangeType(operand: SyntaxNode | undefined, text: Text): Type {
@@ -193,6 +202,8 @@ function binaryType(node: SyntaxNode, text: Text): Type {
 function checkModifiers(node: SyntaxNode, names: readonly string[], text: Text): void {
   if (names.includes("BoolModifier") && !names.some((name) => comparisons.has(name)))
     throw new Wrong("the modifier bool is only possible with a comparison");
+  const fill = node.getChild("FillModifier");
+  if (fill !== null) needFeature("promql-binop-fill-modifiers", fill, text);
   const clause = node.getChild("MatchingModifierClause");
   const parts = clause === null ? [] : children(clause);
   const isGrouped = parts.some(({ name }) => name === "GroupLeft" || name === "GroupRight");

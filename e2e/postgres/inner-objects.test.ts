@@ -25,13 +25,6 @@ async function worldWith(name: string, spec: object): Promise<InnerWorld> {
   return new InnerWorld(playground, name);
 }
 
-/** Without grace: it is not asked to end, it ends. */
-async function killOperator(): Promise<void> {
-  const pods = await playground.kubectl.ok("get pods -n setpoint-system -o name");
-  const [operator] = pods.split("\n").filter((name) => name.includes("postgres-operator"));
-  await playground.kubectl.ok(`delete ${operator} -n setpoint-system --force --grace-period=0`);
-}
-
 async function owners(like: string): Promise<string> {
   return world.sql(
     `select string_agg(datname || '=' || pg_get_userbyid(datdba), ' ' order by datname) from pg_database where datname like '${like}'`,
@@ -146,15 +139,15 @@ async function allReady(of: InnerWorld, prefix: string): Promise<void> {
 
 test("an operator that is killed again and again finishes what it began", async () => {
   const applied = applyMany(world, "killed");
-  await killOperator();
+  await world.killOperator();
   await applied;
-  await killOperator();
+  await world.killOperator();
   await eventually(async () => {
     expect(Number(await world.sql("select count(*) from pg_database where datname like 'killed-_'"))).toBeGreaterThan(
       0,
     );
   }, limitMs);
-  await killOperator();
+  await world.killOperator();
   await allReady(world, "killed");
 });
 

@@ -52,6 +52,13 @@ export class InnerWorld {
     }, limitMs);
   }
 
+  /** Without grace: it is not asked to end, it ends. */
+  async killOperator(): Promise<void> {
+    const pods = await this.playground.kubectl.ok("get pods -n setpoint-system -o name");
+    const [operator] = pods.split("\n").filter((name) => name.includes("postgres-operator"));
+    await this.playground.kubectl.ok(`delete ${operator} -n setpoint-system --force --grace-period=0`);
+  }
+
   /** As the superuser in the primary. */
   async sql(statement: string, database = "postgres"): Promise<string> {
     return (await this.playground.sqlIn(await this.primary(), database, statement)).trim();

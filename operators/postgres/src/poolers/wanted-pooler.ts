@@ -5,8 +5,8 @@ import { instanceHost } from "../kind/names.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import type { PostgresPooler } from "./postgres-pooler.ts";
 
-/** An operator that is gone for longer holds nobody up. */
-const pauseMs = 10_000;
+/** An operator that is gone for longer holds nobody up; one that was killed is back sooner. */
+const pauseMs = 20_000;
 
 /** The change of the primary for which clients wait: before it, and until the new one accepts writes. */
 export function pauseOf(pooler: PostgresPooler, { status }: Stored<PostgresCluster>): string | undefined {

@@ -59,6 +59,17 @@ export class InnerWorld {
     await this.playground.kubectl.ok(`delete ${operator} -n setpoint-system --force --grace-period=0`);
   }
 
+  /** The pod of the primary is gone; another instance takes its place, or the same one comes back first. */
+  async crash(): Promise<void> {
+    const { status } = await this.playground.get(this.cluster);
+    await this.playground.kubectl.ok(`delete pod ${status?.primary} --force --grace-period=0`);
+    await eventually(async () => {
+      const { term = 0 } = (await this.playground.get(this.cluster)).status ?? {};
+      if (term <= (status?.term ?? 0)) throw new Error(`${this.cluster} is in term ${term} still`);
+    }, limitMs);
+    await this.playground.settled(this.cluster, 3 * limitMs);
+  }
+
   /** As the superuser in the primary. */
   async sql(statement: string, database = "postgres"): Promise<string> {
     return (await this.playground.sqlIn(await this.primary(), database, statement)).trim();

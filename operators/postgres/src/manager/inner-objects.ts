@@ -7,6 +7,7 @@ import { identifier, literal } from "./sql-text.ts";
 
 const iterations = 4_096;
 const keyBytes = 32;
+const saltBytes = 16;
 
 /** What instances need to copy and rewind each other's data. */
 const replicationStatements = `
@@ -29,7 +30,7 @@ export interface WantedDatabase {
 /** Creates what is missing, and gives the owner the password of the Secret. */
 export async function ensureInnerObjects(sql: Sql, { name, owner }: WantedDatabase): Promise<void> {
   await sql.run(replicationStatements);
-  const verifier = passwordVerifier(readPassword(), randomBytes(16));
+  const verifier = await verifierFor(sql, owner, readPassword());
   await sql.run(`
 do $$ begin
   if not exists (select from pg_roles where rolname = ${literal(owner)}) then create role ${identifier(owner)} login; end if;
@@ -42,6 +43,20 @@ alter role ${identifier(owner)} login password ${literal(verifier)};`);
 /** The Secret's password; its file changes when the Secret does. */
 export function readPassword(): string {
   return readFileSync(paths.password, "utf8").trim();
+}
+
+/**
+ * The verifier that the role has, when it is one of this password. With another salt, poolers could not log
+ * in for the clients that they have.
+ */
+export async function verifierFor(sql: Sql, role: string, password: string): Promise<string> {
+  const present = await sql.run(`select rolpassword from pg_authid where rolname = ${literal(role)}`);
+  return isVerifierOf(present, password) ? present : passwordVerifier(password, randomBytes(saltBytes));
+}
+
+export function isVerifierOf(verifier: string, password: string): boolean {
+  const salt = /^SCRAM-SHA-256\$4096:([^$]+)\$/.exec(verifier)?.[1];
+  return salt !== undefined && passwordVerifier(password, Buffer.from(salt, "base64")) === verifier;
 }
 
 /**

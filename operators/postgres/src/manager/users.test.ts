@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { isVerifierOf, passwordVerifier } from "./inner-objects.ts";
 import { createText, grantText } from "./users.ts";
 import { parseDroppedUser, parseLogin, parseWantedUser } from "./parse-request.ts";
 
@@ -24,6 +25,13 @@ test("a user without a right in a database has none there, and an owner acts as 
 
 test("nobody loses the membership of the superuser, which nobody has", () => {
   expect(grantText("u", { name: "postgres", owner: "postgres" }, undefined)).not.toContain('revoke "postgres"');
+});
+
+test("a verifier of the same password is kept, because poolers log in with its salt", () => {
+  const present = passwordVerifier("pencil", Buffer.alloc(16, 7));
+  expect(isVerifierOf(present, "pencil")).toBe(true);
+  expect(isVerifierOf(present, "crayon")).toBe(false);
+  expect(isVerifierOf("", "pencil")).toBe(false);
 });
 
 test("names and verifiers cannot end their quotes", () => {

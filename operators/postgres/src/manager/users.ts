@@ -1,13 +1,11 @@
 /** Users of bindings, in the server of this pod; every statement may run any number of times. */
-import { randomBytes } from "node:crypto";
 import type { DatabaseAccess, DroppedUser, Login, WantedUser } from "../instance/user-protocol.ts";
-import { passwordVerifier } from "./inner-objects.ts";
+import { verifierFor } from "./inner-objects.ts";
 import { paths } from "./paths.ts";
 import { lastLine, type Programs } from "./programs.ts";
 import type { Sql } from "./sql.ts";
 import { identifier, literal } from "./sql-text.ts";
 
-const saltBytes = 16;
 const loginMsMax = 5_000;
 
 /** The database with the owner in whose name its objects are made. */
@@ -26,7 +24,7 @@ export async function ensureUser(sql: Sql, { user, password, rights }: WantedUse
   const unknown = rights.find(({ database }) => !databases.some(({ name }) => name === database));
   if (unknown !== undefined)
     throw new Error(`Cannot grant rights in database "${unknown.database}": it does not exist`);
-  await sql.run(createText(user, passwordVerifier(password, randomBytes(saltBytes))));
+  await sql.run(createText(user, await verifierFor(sql, user, password)));
   for (const database of databases) {
     const right = rights.find((each) => each.database === database.name);
     await sql.run(grantText(user, database, right?.access), database.name);

@@ -101,15 +101,16 @@ export class PostgresUnderTour {
   /** As the superuser on the primary. Rejects with what psql says. */
   async sql(statement: string): Promise<string> {
     const psql = ["psql", "-h", "/run/setpoint/socket", "-U", "postgres", "-d", "app"];
-    return this.inPod(await this.primary(), [...psql, "-v", "ON_ERROR_STOP=1", "-Atqc", statement]);
+    return this.inPod(await this.primary(), [...psql, "-v", "ON_ERROR_STOP=1", "-Atqc", statement], "postgres");
   }
 
   /** What the command printed; rejects when it ends with another code than 0. */
-  async inPod(pod: string, command: readonly string[]): Promise<string> {
+  async inPod(pod: string, command: readonly string[], container?: string): Promise<string> {
     const chunks: Uint8Array[] = [];
     const collect = (chunk: Uint8Array): void => void chunks.push(chunk);
     const streams = { stdout: collect, stderr: collect };
-    const place = { connection: this.#connection, namespace: this.namespace, pod };
+    const of = container === undefined ? {} : { container };
+    const place = { connection: this.#connection, namespace: this.namespace, pod, ...of };
     const { exitCode } = await execInPod({ ...place, command, ...streams });
     const text = Buffer.concat(chunks).toString().trim();
     if (exitCode !== 0) throw new Error(`${command[0]} in ${pod} ended with ${exitCode}: ${text}`);

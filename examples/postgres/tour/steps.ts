@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Backup, Restore, ServiceBinding } from "@setpoint/data-service";
 import { PostgresCluster } from "@setpoint/postgres-operator";
-import { Secret } from "setpoint/kinds";
+import { Pod, Secret } from "setpoint/kinds";
 import type { LedgerWriter } from "./ledger-writer.ts";
 import type { PostgresUnderTour } from "./postgres-under-tour.ts";
 
@@ -44,24 +44,29 @@ export const killPrimary: PostgresStep = {
   async run(cluster, writer) {
     const before = await cluster.primary();
     await writer.mark();
-    process.kill(processOf(before), "SIGKILL");
+    const pod = await cluster.client.get(Pod, { name: before, namespace: cluster.namespace });
+    process.kill(processOf(before, pod.metadata.uid ?? ""), "SIGKILL");
     const pause = await writer.pauseSeconds();
     const { primary, members } = await cluster.settled();
     return `longest pause between writes ${seconds(pause)}, ${members.length} ready again, ${before} → ${primary}`;
   },
 };
 
-/** The instance manager is the parent of PostgreSQL, which ends with it. */
-function processOf(instance: string): number {
-  const found = readdirSync("/proc").find((entry) => /^\d+$/.test(entry) && isManagerOf(entry, instance));
+/**
+ * The instance manager is the parent of PostgreSQL, which ends with it. Another cluster on this machine may
+ * have an instance of the same name, so the pod must be this one: its UID is in the control group or a mount.
+ */
+function processOf(instance: string, podUid: string): number {
+  const found = readdirSync("/proc").find((entry) => /^\d+$/.test(entry) && isManagerOf(entry, instance, podUid));
   if (found === undefined) throw new Error(`No process of the instance "${instance}" on this machine`);
   return Number(found);
 }
 
-function isManagerOf(pid: string, instance: string): boolean {
+function isManagerOf(pid: string, instance: string, podUid: string): boolean {
   try {
     const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-    return args.some((arg) => arg.endsWith("program/manager/main.js")) && args.includes(instance);
+    if (!args.some((arg) => arg.endsWith("program/manager/main.js")) || !args.includes(instance)) return false;
+    return ["cgroup", "mountinfo"].some((file) => readFileSync(`/proc/${pid}/${file}`, "utf8").includes(podUid));
   } catch {
     return false; // It ended while we looked.
   }

@@ -20,8 +20,7 @@ export async function act(seen: Seen, plan: Plan, context: ReconcileContext<Stat
   for (const condition of conditionsOf(seen, plan)) context.condition(condition);
   await context.status(statusOf(seen, plan));
   if (plan.kind !== "apply") return context.requeueAfter(recheckMs, "the Prometheus is left as it is");
-  if (isLoaded(seen.pods, plan.hash) && seen.pods.length > 0)
-    return context.requeueAfter(recheckMs, "ask the pods what they have loaded");
+  if (isLoaded(seen, plan.hash)) return context.requeueAfter(recheckMs, "ask the pods what they have loaded");
   const delayMs = nextLookMs(seen.prometheus, context.host.clock.now());
   return context.requeueAfter(delayMs, "wait until the pods load the configuration");
 }

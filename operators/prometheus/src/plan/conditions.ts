@@ -4,7 +4,7 @@ import { problemText } from "../generate/problem-text.ts";
 import { shardCount } from "../generate/sharding.ts";
 import { refusalText } from "../select/refusal.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
-import type { Seen, SeenPod } from "../seen/seen.ts";
+import type { Seen } from "../seen/seen.ts";
 import { labels, ownLabels } from "../workload/names.ts";
 import type { Plan } from "./plan.ts";
 
@@ -40,8 +40,12 @@ function reconciled(plan: Plan): ConditionInit {
   return { type, status: "True", reason: "SomeObjectsLeftOut", message };
 }
 
-function configurationLoaded({ pods }: Seen, plan: Plan): ConditionInit {
+function configurationLoaded({ prometheus, pods }: Seen, plan: Plan): ConditionInit {
   const type = "ConfigurationLoaded";
+  if (prometheus.spec.listenLocal === true) {
+    const message = "With spec.listenLocal, only the pod itself can ask what is loaded";
+    return { type, status: "Unknown", reason: "ListensLocally", message };
+  }
   if (plan.kind !== "apply" || plan.hash === undefined)
     return {
       type,
@@ -66,9 +70,10 @@ function configurationLoaded({ pods }: Seen, plan: Plan): ConditionInit {
   return { type, status: "False", reason: "Waiting", message };
 }
 
-/** Whether all pods have what they should have. */
-export function isLoaded(pods: readonly SeenPod[], hash: string | undefined): boolean {
-  return pods.every(({ loaded }) => loaded?.hash === hash && loaded?.failing === undefined);
+/** Whether all pods have what they should have, or cannot be asked. */
+export function isLoaded({ prometheus, pods }: Pick<Seen, "prometheus" | "pods">, hash: string | undefined): boolean {
+  if (prometheus.spec.listenLocal === true) return true;
+  return pods.length > 0 && pods.every(({ loaded }) => loaded?.hash === hash && loaded?.failing === undefined);
 }
 
 interface Totals {

@@ -152,8 +152,21 @@ test("the configuration is loaded when all pods say so, and the condition report
     "Refused",
     'Pod "p-0" keeps its old configuration: Prometheus answered 500: no',
   ]);
-  expect(isLoaded([pod({ hash })], hash)).toBe(true);
-  expect(isLoaded([pod({ hash }), pod(undefined)], hash)).toBe(false);
+  expect(isLoaded({ ...of, pods: [pod({ hash })] }, hash)).toBe(true);
+  expect(isLoaded({ ...of, pods: [pod({ hash }), pod(undefined)] }, hash)).toBe(false);
+  expect(isLoaded({ ...of, pods: [] }, hash)).toBe(false);
+});
+
+test("a Prometheus that listens locally is not asked", () => {
+  const of = seen({ serviceMonitorSelector: {}, listenLocal: true });
+  const made = plan(of, settings);
+  expect(conditionsOf(of, made)).toContainEqual({
+    type: "ConfigurationLoaded",
+    status: "Unknown",
+    reason: "ListensLocally",
+    message: "With spec.listenLocal, only the pod itself can ask what is loaded",
+  });
+  expect(isLoaded(of, applied(made).hash)).toBe(true);
 });
 
 test("the status counts the pods of all shards, and lists what was left out", () => {

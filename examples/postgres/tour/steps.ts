@@ -152,7 +152,7 @@ export const restoreToMoment: PostgresStep = {
       instance: instanceOf(cluster),
       source,
       target: { time },
-      newInstance: { name, spec: { instances: 1 } },
+      newInstance: { name, spec: { instances: 2 } },
     };
     await client.create(Restore, Restore({ name, namespace, spec }));
     await cluster.succeeded(Restore, name);

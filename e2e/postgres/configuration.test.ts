@@ -214,8 +214,8 @@ test("no acknowledged write is lost in all of this", async () => {
 });
 
 test.each([
-  [{ parameters: { archive_command: "true" } }, /archive_command: the operator sets these, because failover/],
-  [{ parameters: { include: "/etc/passwd" } }, /include: the operator sets these/],
+  [{ parameters: { archive_command: "true" } }, /the operator sets archive_command, because failover/],
+  [{ parameters: { include: "/etc/passwd" } }, /the operator sets include, because/],
   [{ image: "docker.io/library/postgres:17" }, /spec\.image: .*must have the major version of spec\.version/],
   [{ version: "17" }, /spec\.version: .*the major version cannot change/],
 ])("a change to %j is refused with the reason", async (spec, message) => {

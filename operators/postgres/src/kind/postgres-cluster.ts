@@ -4,7 +4,7 @@ import { age, conditions, defineKind, field, rule, type ObjectOf } from "setpoin
 import { quantity } from "setpoint/kinds";
 import { z } from "zod";
 import { labels } from "./labels.ts";
-import { parameterRule } from "./parameters.ts";
+import { parameterRules } from "./parameters.ts";
 
 const stringMap = z.record(z.string(), z.string());
 /** PostgreSQL truncates longer identifiers. */
@@ -83,7 +83,7 @@ const spec = z.object({
   parameters: field(stringMap.meta({ maxProperties: parametersMax }).optional(), {
     description:
       "Settings of PostgreSQL by name. Those that the operator sets itself are refused by name; a value that PostgreSQL would not start with is refused in the condition Accepted, and the settings from before stay.",
-    rules: [parameterRule],
+    rules: parameterRules,
   }),
   accessRules: z
     .array(

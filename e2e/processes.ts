@@ -20,9 +20,10 @@ function fileOf(pid: number | string, name: string): string {
   }
 }
 
-/** Whether a process belongs to the pod of this UID, by its control group or the program that started it. */
+/** Whether a process is of the pod of this UID: by its control group, volumes, or what started it. */
 export function isOfPod(pid: number, uid: string): boolean {
-  const text = `${fileOf(pid, "cgroup")} ${commandLine(parentOf(pid))}`;
+  // A control group may be that of a namespace; the volumes of a pod have its UID in any case.
+  const text = `${fileOf(pid, "cgroup")} ${fileOf(pid, "mountinfo")} ${commandLine(parentOf(pid))}`;
   return text.includes(uid) || text.includes(uid.replaceAll("-", "_"));
 }
 

@@ -1,5 +1,12 @@
 /** An embedded cluster with the PostgreSQL operator, and a PostgresCluster under a writer with a ledger. */
 import { startCluster } from "@setpoint/cli";
+import {
+  type Acknowledgement,
+  acknowledgements,
+  ledgerPodName,
+  ledgerPodSpec,
+  longestPause,
+} from "../../examples/postgres/tour/ledger-pod.ts";
 import { Kubectl } from "../kubectl/kubectl.ts";
 import { isOfPod, processesWith } from "../processes.ts";
 import { eventually } from "./eventually.ts";
@@ -9,8 +16,6 @@ const manifests = new URL("../../operators/postgres/manifests/install.yaml", imp
 const startMsMax = 300_000;
 const settleMsMax = 120_000;
 const removalMsMax = 60_000;
-/** The pod that writes into a cluster. */
-const writerOf = (cluster: string): string => `writer-of-${cluster}`;
 
 /** What the tests read of a PostgresCluster. */
 export interface ClusterState {
@@ -141,14 +146,16 @@ export class PostgresPlayground implements AsyncDisposable {
 
   /** Writes numbers until it is stopped, and logs each one that was acknowledged. */
   async startWriter(name: string, version: string): Promise<void> {
-    await this.kubectl.ok("apply -f -", [], { input: JSON.stringify(writerPod(name, version)) });
+    const metadata = { name: ledgerPodName(name) };
+    const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: ledgerPodSpec(name, version) };
+    await this.kubectl.ok("apply -f -", [], { input: JSON.stringify(pod) });
     await eventually(async () => {
       if ((await this.acknowledged(name)).length === 0) throw new Error("The writer has written nothing");
     }, settleMsMax);
   }
 
   async acknowledged(name: string): Promise<readonly Acknowledgement[]> {
-    return parseLog(await this.kubectl.ok(`logs ${writerOf(name)}`));
+    return acknowledgements(await this.kubectl.ok(`logs ${ledgerPodName(name)}`));
   }
 
   /** Between two acknowledgements, in seconds; `from` counts those that came before what is of interest. */
@@ -164,7 +171,7 @@ export class PostgresPlayground implements AsyncDisposable {
     const writes = await this.acknowledged(name);
     const rows = await this.sql(name, "rw", "select n from ledger");
     const present = new Set(rows.split("\n").map(Number));
-    await this.kubectl.ok(`delete pod ${writerOf(name)} --wait=false`);
+    await this.kubectl.ok(`delete pod ${ledgerPodName(name)} --wait=false`);
     return {
       count: writes.length,
       missing: writes.map(({ n }) => n).filter((n) => !present.has(n)),
@@ -212,44 +219,10 @@ export class PostgresPlayground implements AsyncDisposable {
   }
 
   #inWriter(name: string, script: string): Promise<string> {
-    return this.kubectl.ok(`exec ${writerOf(name)} --`, ["sh", "-c", script]);
+    return this.kubectl.ok(`exec ${ledgerPodName(name)} --`, ["sh", "-c", script]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
   }
-}
-
-interface Acknowledgement {
-  readonly n: number;
-  readonly seconds: number;
-}
-
-function parseLog(log: string): readonly Acknowledgement[] {
-  return [...log.matchAll(/^ack (\d+) ([\d.]+)$/gm)].map(([, n, at]) => ({ n: Number(n), seconds: Number(at) }));
-}
-
-function longestPause(writes: readonly Acknowledgement[]): number {
-  const pauses = writes.slice(1).map(({ seconds }, at) => seconds - (writes[at]?.seconds ?? 0));
-  return Math.max(0, ...pauses);
-}
-
-function writerPod(name: string, version: string): object {
-  const script = `
-until psql "$URI&connect_timeout=1" -qc 'create table if not exists ledger (n int primary key)'; do sleep 0.2; done
-n=0
-while [ ! -e /tmp/stop ]; do
-  n=$((n+1))
-  if psql "$URI&connect_timeout=1" -qc "insert into ledger values ($n)" 2>/dev/null; then echo "ack $n $(date +%s.%N)"; fi
-done
-sleep infinity`;
-  const uri = { secretKeyRef: { name: `${name}-app`, key: "uri" } };
-  const image = `docker.io/library/postgres:${version}`;
-  const container = { name: "writer", image, command: ["sh", "-c", script], env: [{ name: "URI", valueFrom: uri }] };
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: writerOf(name) },
-    spec: { terminationGracePeriodSeconds: 0, securityContext: { runAsUser: 999 }, containers: [container] },
-  };
 }

@@ -1,6 +1,7 @@
-/** A pod that writes numbers into a PostgresCluster, one after the other, and logs each acknowledgement. */
+/** Starts the pod of the ledger, asks it, and compares at the end. */
 import { podLogLines } from "@setpoint/client";
 import { Pod } from "setpoint/kinds";
+import { type Acknowledgement, acknowledgements, ledgerPodName, ledgerPodSpec, longestPause } from "./ledger-pod.ts";
 import type { PostgresUnderTour } from "./postgres-under-tour.ts";
 
 /** What became of the writes. */
@@ -11,20 +12,6 @@ export interface LedgerReport {
   readonly longestPauseSeconds: number;
 }
 
-interface Acknowledgement {
-  readonly n: number;
-  readonly atSeconds: number;
-}
-
-const script = `
-until psql "$URI&connect_timeout=1" -qc 'create table if not exists ledger (n int primary key)'; do sleep 0.2; done
-n=0
-while [ ! -e /tmp/stop ]; do
-  n=$((n+1))
-  if psql "$URI&connect_timeout=1" -qc "insert into ledger values ($n)" 2>/dev/null; then echo "ack $n $(date +%s.%N)"; fi
-done
-sleep infinity`;
-
 export class LedgerWriter {
   readonly #cluster: PostgresUnderTour;
   readonly #pod: string;
@@ -32,17 +19,14 @@ export class LedgerWriter {
 
   constructor(cluster: PostgresUnderTour) {
     this.#cluster = cluster;
-    this.#pod = `writer-of-${cluster.name}`;
+    this.#pod = ledgerPodName(cluster.name);
   }
 
   /** Resolves when the first number is written, through the Service and with the login of the Secret. */
   async start(): Promise<void> {
     const { client, name, namespace } = this.#cluster;
     const { spec } = await this.#cluster.get();
-    const uri = { secretKeyRef: { name: `${name}-app`, key: "uri" } };
-    const image = `docker.io/library/postgres:${spec.version}`;
-    const container = { name: "writer", image, command: ["sh", "-c", script], env: [{ name: "URI", valueFrom: uri }] };
-    const pod = { terminationGracePeriodSeconds: 0, securityContext: { runAsUser: 999 }, containers: [container] };
+    const pod = ledgerPodSpec(name, spec.version);
     await client.create(Pod, Pod({ name: this.#pod, namespace, spec: pod }));
     await this.#cluster.until("the first write", async () => (await this.#log()).at(0));
   }
@@ -85,15 +69,6 @@ export class LedgerWriter {
   async #log(): Promise<readonly Acknowledgement[]> {
     const { client, namespace } = this.#cluster;
     const lines = await Array.fromAsync(podLogLines(client, { name: this.#pod, namespace }));
-    return lines.flatMap(acknowledgement);
+    return acknowledgements(lines.join("\n"));
   }
-}
-
-function acknowledgement(line: string): readonly Acknowledgement[] {
-  const [, n, at] = /^ack (\d+) ([\d.]+)$/.exec(line) ?? [];
-  return n === undefined ? [] : [{ n: Number(n), atSeconds: Number(at) }];
-}
-
-function longestPause(writes: readonly Acknowledgement[]): number {
-  return Math.max(0, ...writes.slice(1).map(({ atSeconds }, i) => atSeconds - (writes[i]?.atSeconds ?? 0)));
 }

@@ -6,6 +6,7 @@ import { PostgresCluster } from "@setpoint/postgres-operator";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { Print } from "../../tours/example.ts";
 import { runStep } from "../../tours/run-step.ts";
+import { ledgerPodName } from "./ledger-pod.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
 import type { PostgresUnderTour } from "./postgres-under-tour.ts";
 import { backupName, copyOf, steps, store } from "./steps.ts";
@@ -34,7 +35,7 @@ export async function runTour(cluster: PostgresUnderTour, print: Print): Promise
 /** What the tour and its example have made, whichever of it there is. */
 export async function removeEverything(cluster: PostgresUnderTour): Promise<void> {
   const objects: readonly (readonly [KindRef, string])[] = [
-    [Pod, `writer-of-${cluster.name}`],
+    [Pod, ledgerPodName(cluster.name)],
     [Restore, copyOf(cluster)],
     [PostgresCluster, copyOf(cluster)],
     [PostgresCluster, cluster.name],

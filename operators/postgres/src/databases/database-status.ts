@@ -1,6 +1,6 @@
 /** The status and the conditions of a database, as a snapshot and its step give them; pure. */
 import type { ConditionInit } from "setpoint";
-import { refusalText } from "../inner/refused-field.ts";
+import { acceptance, sync, type Verdict } from "../inner/inner-conditions.ts";
 import type { SeenDatabase } from "./database-seen.ts";
 import { type DatabaseStep, differencesOf } from "./plan-database.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
@@ -36,12 +36,10 @@ function versionsOf({
 export function databaseConditions(seen: SeenDatabase, step: DatabaseStep): readonly ConditionInit[] {
   return [
     { type: "Ready", ...readiness(seen, step) },
-    { type: "Accepted", ...acceptance(seen) },
-    { type: "InSync", ...sync(seen, step) },
+    { type: "Accepted", ...acceptance(seen.refusals) },
+    { type: "InSync", ...sync(seen.answer === undefined ? undefined : differencesOf(seen), step) },
   ];
 }
-
-type Verdict = Omit<ConditionInit, "type">;
 
 function readiness(seen: SeenDatabase, step: DatabaseStep): Verdict {
   if (step.kind === "act") return { status: "Unknown", reason: "Changing", message: step.reason };
@@ -57,19 +55,4 @@ function waitReason({ cluster, answer, database }: SeenDatabase): string {
   if (answer === undefined) return "PrimarySilent";
   const isOurs = answer.database === null || answer.database.holder?.uid === database.metadata.uid;
   return isOurs || database.spec.adopt ? "CannotChange" : "DatabaseNotTakenOver";
-}
-
-function acceptance({ refusals }: SeenDatabase): Verdict {
-  return refusals.length > 0
-    ? { status: "False", reason: "FieldsRefused", message: refusalText(refusals) }
-    : { status: "True", reason: "Accepted", message: "All fields are accepted" };
-}
-
-function sync(seen: SeenDatabase, step: DatabaseStep): Verdict {
-  if (seen.answer === undefined)
-    return { status: "Unknown", reason: "NotAsked", message: step.kind === "wait" ? step.reason : "Nobody was asked" };
-  const differences = differencesOf(seen);
-  return differences.length === 0
-    ? { status: "True", reason: "AsSpecified", message: "PostgreSQL has what the spec says" }
-    : { status: "False", reason: "Differs", message: differences.join("; ") };
 }

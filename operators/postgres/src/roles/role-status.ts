@@ -1,6 +1,6 @@
 /** The status and the conditions of a role, as a snapshot and its step give them; pure. */
 import { type ConditionInit, type StepFacts } from "setpoint";
-import { refusalText } from "../inner/refused-field.ts";
+import { acceptance, sync, type Verdict } from "../inner/inner-conditions.ts";
 import { differencesOf, retiringLogin, type RoleStep } from "./plan-role.ts";
 import { type PostgresRole, roleNameOf } from "./postgres-role.ts";
 import { secretNameOf } from "./role-secret.ts";
@@ -32,13 +32,11 @@ export function roleConditions(
 ): readonly ConditionInit[] {
   return [
     { type: "Ready", ...readiness(seen, step) },
-    { type: "Accepted", ...acceptance(seen) },
-    { type: "InSync", ...sync(seen, step) },
+    { type: "Accepted", ...acceptance(seen.refusals) },
+    { type: "InSync", ...sync(seen.answer === undefined ? undefined : differencesOf(seen), step) },
     { type: "Rotating", ...rotation(seen, step, Date.parse(now)) },
   ];
 }
-
-type Verdict = Omit<ConditionInit, "type">;
 
 function readiness(seen: SeenRole, step: RoleStep): Verdict {
   if (step.kind === "act") return { status: "Unknown", reason: "Changing", message: step.reason };
@@ -54,21 +52,6 @@ function waitReason({ password, cluster, answer }: SeenRole): string {
   if (cluster.kind !== "serving") return cluster.kind === "missing" ? "ClusterMissing" : "ClusterNotReady";
   if (answer === undefined) return "PrimarySilent";
   return answer.missingGroups.length > 0 ? "GroupsMissing" : "RoleNotTakenOver";
-}
-
-function acceptance({ refusals }: SeenRole): Verdict {
-  return refusals.length > 0
-    ? { status: "False", reason: "FieldsRefused", message: refusalText(refusals) }
-    : { status: "True", reason: "Accepted", message: "All fields are accepted" };
-}
-
-function sync(seen: SeenRole, step: RoleStep): Verdict {
-  if (seen.answer === undefined)
-    return { status: "Unknown", reason: "NotAsked", message: step.kind === "wait" ? step.reason : "Nobody was asked" };
-  const differences = differencesOf(seen);
-  return differences.length === 0
-    ? { status: "True", reason: "AsSpecified", message: "PostgreSQL has what the spec says" }
-    : { status: "False", reason: "Differs", message: differences.join("; ") };
 }
 
 function rotation(seen: SeenRole, step: RoleStep, nowMs: number): Verdict {

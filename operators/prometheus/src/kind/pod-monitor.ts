@@ -14,7 +14,7 @@ const endpoint = open({
   tlsConfig: safeTls.optional(),
 });
 
-const spec = open({
+export const podMonitorSpec = open({
   ...monitorFields,
   podMetricsEndpoints: z.array(endpoint).optional().describe("What is scraped of each selected pod."),
 });
@@ -26,7 +26,7 @@ export const PodMonitor = defineKind({
   kind: "PodMonitor",
   shortNames: ["pmon"],
   categories,
-  spec,
+  spec: podMonitorSpec,
   status: configurationStatus,
 });
 export type PodMonitor = ObjectOf<typeof PodMonitor>;

@@ -26,6 +26,10 @@ const group = open({
   limit: count,
 });
 
+export const ruleSpec = open({
+  groups: z.array(group).optional().describe("Each is evaluated as a whole, in order."),
+});
+
 /** The kind PrometheusRule, `monitoring.coreos.com/v1`. */
 export const PrometheusRule = defineKind({
   group: monitoringGroup,
@@ -33,7 +37,7 @@ export const PrometheusRule = defineKind({
   kind: "PrometheusRule",
   shortNames: ["promrule"],
   categories,
-  spec: open({ groups: z.array(group).optional().describe("Each is evaluated as a whole, in order.") }),
+  spec: ruleSpec,
   status: configurationStatus,
 });
 export type PrometheusRule = ObjectOf<typeof PrometheusRule>;

@@ -226,6 +226,8 @@ const status = z.object({
   conditions: conditions(),
 });
 
+export const prometheusSpec = open({ ...selectors, ...scraping, ...labelsAndRules, ...remote, ...data, ...pods });
+
 /** The kind Prometheus, `monitoring.coreos.com/v1`. */
 export const Prometheus = defineKind({
   group: monitoringGroup,
@@ -234,7 +236,7 @@ export const Prometheus = defineKind({
   plural: "prometheuses",
   shortNames: ["prom"],
   categories,
-  spec: open({ ...selectors, ...scraping, ...labelsAndRules, ...remote, ...data, ...pods }),
+  spec: prometheusSpec,
   status,
   scale: { specReplicas: "shards", statusReplicas: "shards", selector: "selector" },
   printerColumns: {

@@ -14,7 +14,7 @@ const endpoint = open({
   bearerTokenFile: text,
 });
 
-const spec = open({
+export const serviceMonitorSpec = open({
   ...monitorFields,
   targetLabels: texts.describe("Labels of the Service that become labels of the samples."),
   endpoints: z.array(endpoint).describe("What is scraped of each selected Service."),
@@ -28,7 +28,7 @@ export const ServiceMonitor = defineKind({
   kind: "ServiceMonitor",
   shortNames: ["smon"],
   categories,
-  spec,
+  spec: serviceMonitorSpec,
   status: configurationStatus,
 });
 export type ServiceMonitor = ObjectOf<typeof ServiceMonitor>;

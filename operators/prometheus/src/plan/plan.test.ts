@@ -180,3 +180,10 @@ test("the status counts the pods of all shards, and lists what was left out", ()
     problems: ['Prometheus "monitoring/main": runtime: ignored, because it needs Prometheus 2.53.0 or newer'],
   });
 });
+
+test("a field that nobody acts on is a problem of the status", () => {
+  const misspelt = { serviceMonitorSelector: {}, retentoin: "1d" };
+  expect(statusOf(seen(misspelt), plan(seen(misspelt), settings)).problems).toEqual([
+    'Prometheus "monitoring/main": spec.retentoin: this operator does not act on this field; correct its name, or remove it',
+  ]);
+});

@@ -23,6 +23,7 @@ import { tlsKeys } from "../select/tls-keys.ts";
 import type { Refusal } from "../select/refusal.ts";
 import { isManaged } from "../select/selection.ts";
 import type { Seen } from "../seen/seen.ts";
+import { unreadProblems } from "./unread-problems.ts";
 import { configurationSecret, rulesConfigMap, tlsSecret, webConfigSecret } from "../workload/objects.ts";
 import { shardStatefulSet } from "../workload/stateful-set.ts";
 
@@ -93,7 +94,7 @@ function wanted(seen: Seen, version: PrometheusVersion, settings: PlanSettings):
     configuration: made.text,
     hash: made.text === undefined ? undefined : configurationHash(made.text, mountedRules(name, packs)),
     rejected: [...made.rejected, ...rules.rejected],
-    problems: made.problems,
+    problems: [...unreadProblems(seen), ...made.problems],
   };
 }
 

@@ -1,0 +1,26 @@
+/** Fields that the server keeps and this operator does not read, as problems of the status. */
+import type { KubeObject } from "setpoint";
+import type { z } from "zod";
+import type { Problem } from "../generate/generation.ts";
+import { podMonitorSpec } from "../kind/pod-monitor.ts";
+import { ruleSpec } from "../kind/prometheus-rule.ts";
+import { prometheusSpec } from "../kind/prometheus.ts";
+import { serviceMonitorSpec } from "../kind/service-monitor.ts";
+import { unreadFields } from "../kind/unread-fields.ts";
+import type { Seen } from "../seen/seen.ts";
+
+const message = "this operator does not act on this field; correct its name, or remove it";
+
+export function unreadProblems({ prometheus, serviceMonitors, podMonitors, rules }: Seen): readonly Problem[] {
+  const of = (schema: z.ZodType, objects: readonly (KubeObject & { readonly spec?: unknown })[]): readonly Problem[] =>
+    objects.flatMap(({ kind, metadata, spec }) => {
+      const object = `${kind} "${metadata.namespace ?? ""}/${metadata.name ?? ""}"`;
+      return unreadFields(schema, spec, "spec").map((field) => ({ object, field, message }));
+    });
+  return [
+    ...of(prometheusSpec, [prometheus]),
+    ...of(serviceMonitorSpec, serviceMonitors),
+    ...of(podMonitorSpec, podMonitors),
+    ...of(ruleSpec, rules),
+  ];
+}

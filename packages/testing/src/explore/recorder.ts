@@ -4,6 +4,7 @@ import type { Storage } from "@setpoint/apiserver";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { LogLine, SimulatedHost } from "@setpoint/host/simulated";
 import type { ControllerDefinition } from "@setpoint/runtime";
+import type { Fault } from "../faults/fault.ts";
 import type { Onlooker, Hop, Sighting } from "../onlooker.ts";
 import type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "../oracles/oracle.ts";
 import type { WorldModel } from "../program-model.ts";
@@ -18,6 +19,7 @@ export interface RecordedWorld {
   readonly controllers: readonly ControllerDefinition[];
   readonly operators: readonly string[];
   readonly models: readonly WorldModel[];
+  readonly faults: readonly Fault[];
 }
 
 interface SeatedJudge {
@@ -126,6 +128,10 @@ class View implements WorldView {
 
   get operators(): readonly string[] {
     return this.#world.operators;
+  }
+
+  get faults(): readonly Fault[] {
+    return this.#world.faults;
   }
 
   get logs(): readonly LogLine[] {

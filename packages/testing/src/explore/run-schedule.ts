@@ -84,7 +84,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
   );
   await using world = watched.world;
   if (options.namesStates === true) board.nameStates(() => hashOf(endState(watched)));
-  recorder.begin({ ...watched, host: world.host });
+  recorder.begin({ ...watched, host: world.host, faults: schedule.faults });
   const startedMs = board.startedMs;
   const stepsMs: number[] = [];
   let unsettled = await tell(schedule, options.withinMs, watched, stepsMs);

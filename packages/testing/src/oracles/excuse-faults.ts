@@ -1,10 +1,10 @@
-/** Rules that say nothing of some runs, because after their faults another end is right. */
+/** Rules that say nothing of some runs, because with their faults something else is right. */
 import { SetpointError } from "@setpoint/apimachinery";
 import type { Fault } from "../faults/fault.ts";
 import type { Oracle } from "./oracle.ts";
 
 /**
- * The same rules. Those that are named do not judge the end of a run in which a fault struck that excuses it.
+ * The same rules. Those that are named do not judge a run that has a fault which excuses it.
  * Errors: `ERR_ORACLE_UNKNOWN` for a name that no rule has.
  */
 export function excuseFaults(
@@ -23,13 +23,6 @@ export function excuseFaults(
 function excused(oracle: Oracle, isExcuse: (fault: Fault) => boolean): Oracle {
   return {
     name: oracle.name,
-    judge(view) {
-      const judge = oracle.judge(view);
-      return {
-        passed: (hop) => judge.passed?.(hop),
-        changed: (change) => judge.changed?.(change),
-        ended: (end) => (end.faults.some(isExcuse) ? undefined : judge.ended?.(end)),
-      };
-    },
+    judge: (view) => (view.faults.some(isExcuse) ? {} : oracle.judge(view)),
   };
 }

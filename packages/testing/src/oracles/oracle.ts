@@ -21,6 +21,8 @@ export interface WorldView {
   /** The names of the operators' processes, as in the trace. */
   readonly operators: readonly string[];
   readonly logs: readonly LogLine[];
+  /** The faults of the run, also those that have not struck yet. */
+  readonly faults: readonly Fault[];
   readonly hops: readonly Hop[];
 }
 

@@ -45,8 +45,30 @@ test("the status names who is deposed and who takes over before it happens", () 
   });
   expect(appointed).not.toHaveProperty("handover");
 
-  const inOffice = seen([replica(a), primary(b)], { cluster: cluster({}, { primary: b, formerPrimary: a }) });
+  const taken = cluster({}, { primary: b, formerPrimary: a, lastServing: a });
+  expect(statusOf(seen([replica(a), replica(b)], { cluster: taken }))).toMatchObject({ lastServing: a });
+  const inOffice = seen([replica(a), primary(b)], { cluster: taken });
   expect(statusOf(inOffice)).not.toHaveProperty("formerPrimary");
+  expect(statusOf(inOffice)).toMatchObject({ lastServing: b });
+});
+
+test("a failover whose new primary dies before it serves is from the one that served, with its loss", () => {
+  const between = {
+    primary: undefined,
+    formerPrimary: b,
+    lastServing: a,
+    handover: "failover",
+    lastPosition: "0/7",
+    lastFailover: { from: a, to: b, at: facts.now, reason: "gone", lostAtMost: "8 bytes of the log" },
+  } as const;
+  const handing = seen([primary(a, { pod: "ended" }), replica(b)], { cluster: cluster({}, between) });
+  const again = act("appoint", { primary: b, lostAtMost: "8 bytes of the log" }, "has most");
+  expect(postgresStatus(handing, again, facts).lastFailover).toMatchObject({
+    from: a,
+    to: b,
+    lostAtMost:
+      "8 bytes of the log, and what orders-2 committed, if it was promoted, and what orders-1 committed after 0/7",
+  });
 });
 
 test("the timeline that an appointed replica begins counts before it reports it", () => {

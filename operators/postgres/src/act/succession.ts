@@ -8,7 +8,10 @@ import { present } from "./present.ts";
 type Status = NonNullable<PostgresCluster["status"]>;
 type History = Pick<Status, "lastFailover" | "lastSwitchover">;
 type Succession = History &
-  Pick<Status, "primary" | "formerPrimary" | "term" | "candidate" | "handover" | "lastPosition" | "lastTimeline">;
+  Pick<
+    Status,
+    "primary" | "formerPrimary" | "term" | "candidate" | "handover" | "lastServing" | "lastPosition" | "lastTimeline"
+  >;
 
 export function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): Succession {
   if (step.kind !== "act") return unchanged(seen);
@@ -28,10 +31,12 @@ export function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): 
 }
 
 function deposed({ cluster, memory }: Seen, { primary, handover, candidate }: Actions["depose"]): Succession {
-  const { term = 0, lastPosition, lastTimeline } = cluster.status ?? {};
+  const { term = 0, formerPrimary, lastServing, lastPosition, lastTimeline } = cluster.status ?? {};
+  // The former primary is forgotten as soon as the next one accepts writes.
+  const hasServed = formerPrimary === undefined;
   return {
     ...historyOf(cluster),
-    ...present({ candidate }),
+    ...present({ candidate, lastServing: hasServed ? primary : lastServing }),
     formerPrimary: primary,
     term: term + 1,
     handover,
@@ -48,8 +53,8 @@ function appointed(
   { at, why }: { readonly at: string; readonly why: string },
 ): Succession {
   const { cluster } = seen;
-  const { formerPrimary, term = 1, candidate, handover, waitingFor, lastTimeline } = cluster.status ?? {};
-  const from = formerPrimary ?? "";
+  const { formerPrimary, term = 1, candidate, handover, waitingFor, lastServing, lastTimeline } = cluster.status ?? {};
+  const from = lastServing ?? formerPrimary ?? "";
   const ended = {
     failover: {
       lastFailover: {
@@ -64,7 +69,7 @@ function appointed(
   };
   return {
     ...historyOf(cluster),
-    ...present({ formerPrimary }),
+    ...present({ formerPrimary, lastServing }),
     ...(handover === undefined ? {} : ended[handover]),
     primary: to,
     term,
@@ -74,13 +79,15 @@ function appointed(
 
 /**
  * What is missing of the log as far as the old primary reported it; and what it committed later, which nobody
- * knows unless replicas had to have it.
+ * knows unless replicas had to have it. One that was appointed since, and died before it was seen to accept
+ * writes, may have accepted some.
  */
 function lossOf({ spec, status }: PostgresCluster, known: string | undefined): string | undefined {
   if (spec.synchronous?.durability === "required") return known;
-  const { formerPrimary = "", lastPosition } = status ?? {};
-  const later = `what ${formerPrimary} committed after ${lastPosition ?? "its last report"}`;
-  return known === undefined ? later : `${known}, and ${later}`;
+  const { formerPrimary = "", lastServing = formerPrimary, lastPosition } = status ?? {};
+  const later = `what ${lastServing} committed after ${lastPosition ?? "its last report"}`;
+  const unseen = formerPrimary === lastServing ? undefined : `what ${formerPrimary} committed, if it was promoted`;
+  return [known, unseen, later].filter((each) => each !== undefined).join(", and ");
 }
 
 /** A replica that dies right after its promotion reports it to nobody, and nobody may begin the same one. */
@@ -111,6 +118,7 @@ function unchanged(seen: Seen): Succession {
       term: status?.term,
       candidate: status?.candidate,
       handover: status?.handover,
+      lastServing: isInOffice ? current.name : status?.lastServing,
       lastPosition: status?.lastPosition,
       lastTimeline: status?.lastTimeline,
     }),

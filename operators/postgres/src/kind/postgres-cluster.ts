@@ -168,7 +168,13 @@ const status = z.object({
     .array(z.string())
     .optional()
     .describe("The instances of the last document that the primary followed: their majority confirms it."),
-  lastPosition: z.string().optional().describe("The last known position of the primary."),
+  lastServing: z
+    .string()
+    .optional()
+    .describe(
+      "The instance that accepted writes last, as far as the operator saw: one that dies before it does is not.",
+    ),
+  lastPosition: z.string().optional().describe("The last known position of the instance that accepted writes last."),
   lastTimeline: z
     .int()
     .optional()

@@ -85,9 +85,16 @@ export const options: Omit<LawOptions, "worlds"> = {
   }),
   // Which instance leads, and how often that changed, is chance.
   mayDiffer: [
-    ...["primary", "term", "lastFailover", "lastSwitchover", "lastPosition", "lastTimeline", "members"].map(
-      (field) => `PostgresCluster.status.${field}`,
-    ),
+    ...[
+      "primary",
+      "term",
+      "lastFailover",
+      "lastSwitchover",
+      "lastServing",
+      "lastPosition",
+      "lastTimeline",
+      "members",
+    ].map((field) => `PostgresCluster.status.${field}`),
     "PostgresCluster.status.certificatesEnd",
     "PostgresCluster.status.conditions.*.message",
     // The operator finds volumes and Secrets without labels, which are for people, who may edit them.

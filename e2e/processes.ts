@@ -23,12 +23,14 @@ function fileOf(pid: number | string, name: string): string {
 /** Whether a process is of the pod of this UID: by its control group, volumes, or what started it. */
 export function isOfPod(pid: number, uid: string): boolean {
   // A control group may be that of a namespace; the volumes of a pod have its UID in any case.
-  const text = `${fileOf(pid, "cgroup")} ${fileOf(pid, "mountinfo")} ${commandLine(parentOf(pid))}`;
+  const text = `${fileOf(pid, "cgroup")} ${fileOf(pid, "mountinfo")} ${commandLine(parentOf(pid) ?? "")}`;
   return text.includes(uid) || text.includes(uid.replaceAll("-", "_"));
 }
 
-function parentOf(pid: number): string {
-  return /^PPid:\s*(\d+)/m.exec(fileOf(pid, "status"))?.[1] ?? "";
+/** Undefined for a process that has ended. */
+export function parentOf(pid: number): number | undefined {
+  const [, parent] = /^PPid:\s*(\d+)/m.exec(fileOf(pid, "status")) ?? [];
+  return parent === undefined ? undefined : Number(parent);
 }
 
 /** Mount points of this machine whose line holds `text`. */

@@ -7,7 +7,8 @@ import { join } from "node:path";
 
 /** One disaster and what followed. */
 export interface Failover {
-  readonly target: "operator" | "plain";
+  /** Which kind of cluster was struck; `plain` has no operator. */
+  readonly target: string;
   readonly disaster: string;
   /**
    * The longest time between two acknowledged writes, from the disaster until the cluster was whole again.
@@ -16,26 +17,52 @@ export interface Failover {
   /** How long it took until the cluster was whole again. */
   readonly wholeMs: number;
   readonly leaderChanged: boolean;
+  /** When it was whole again, and the load average of the machine then. */
+  readonly atMs?: number;
+  readonly load?: number;
 }
 
 /** What was written in a period and checked at its end. */
 export interface Check {
   readonly acknowledged: number;
+  /** Acknowledged writes that are gone, and that no status declared. */
   readonly lost: number;
+  /** Those that are gone and that the status declared. */
+  readonly declared?: number;
   readonly operations: number;
   readonly violations: readonly string[];
 }
 
-type Line = { readonly failover: Failover } | { readonly check: Check };
+/** A cluster that did not get whole, or a part of it that did not do what it must. */
+export interface Failure {
+  readonly cluster: string;
+  readonly message: string;
+}
+
+type Line = { readonly failover: Failover } | { readonly check: Check } | { readonly failure: Failure };
+
+/** What an engine calls what its clients do, and what they must not see. */
+export interface ResultWords {
+  readonly operations: string;
+  readonly violations: string;
+}
+
+/** The target without an operator. */
+export const plain = "plain";
 
 export class Results {
   readonly failovers: Failover[] = [];
   readonly checks: Check[] = [];
+  readonly failures: Failure[] = [];
+  readonly folder: string;
   readonly #file: string;
+  readonly #words: ResultWords;
 
   /** Reads what an earlier run left in `folder`. */
-  constructor(folder: string) {
+  constructor(folder: string, words: ResultWords) {
     mkdirSync(folder, { recursive: true });
+    this.folder = folder;
+    this.#words = words;
     this.#file = join(folder, "results.jsonl");
     if (!existsSync(this.#file)) return;
     for (const text of readFileSync(this.#file, "utf8").split("\n"))
@@ -49,36 +76,72 @@ export class Results {
 
   #take(line: Line): void {
     if ("failover" in line) this.failovers.push(line.failover);
-    else this.checks.push(line.check);
+    else if ("check" in line) this.checks.push(line.check);
+    else this.failures.push(line.failure);
   }
 
-  count(target: Failover["target"]): number {
-    return this.failovers.filter((each) => each.target === target).length;
+  /** Of clusters with an operator. */
+  get count(): number {
+    return this.failovers.length - this.countPlain;
   }
 
-  /** The table that the documentation shows, and whether nothing was lost and everything was linearizable. */
+  get countPlain(): number {
+    return this.failovers.filter(({ target }) => target === plain).length;
+  }
+
+  /** The table that the documentation shows, and whether every check held. */
   summary(): { readonly text: string; readonly holds: boolean } {
     const rows = Map.groupBy(this.failovers, ({ target, disaster }) => `${target}: ${disaster}`);
     const lines = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, failovers]) => rowOf(name, failovers));
-    const sum = (of: (check: Check) => number): number => this.checks.reduce((total, check) => total + of(check), 0);
-    const lost = sum(({ lost: count }) => count);
-    const violations = sum(({ violations: found }) => found.length);
     const text = [
-      "| target and disaster | failovers | leader changed | outage p50 / p99 / longest (s) | whole again p50 / p99 (s) |",
+      "| target and disaster | failovers | leader changed | outage p50 / p90 / p99 / longest (s) | whole again p50 / p99 (s) |",
       "| --- | --: | --: | --: | --: |",
       ...lines,
       "",
-      `${sum(({ acknowledged }) => acknowledged)} writes acknowledged, ${lost} lost; ${sum(({ operations }) => operations)} operations on registers, ${violations} keys not linearizable`,
+      this.#sentence(),
+      ...this.#conditions(),
+      ...this.failures.map(({ cluster, message }) => `FAILED: ${cluster}: ${message}`),
     ].join("\n");
-    return { text, holds: lost === 0 && violations === 0 };
+    const holds = this.failures.length === 0 && this.#sum("lost") === 0 && this.#violations() === 0;
+    return { text, holds };
   }
+
+  #sentence(): string {
+    const declared = this.#sum("declared");
+    const lost = `${this.#sum("lost")} lost${declared === 0 ? "" : `, ${declared} more lost as the status declared`}`;
+    const { operations, violations } = this.#words;
+    return `${this.#sum("acknowledged")} writes acknowledged, ${lost}; ${this.#sum("operations")} ${operations}, ${this.#violations()} ${violations}`;
+  }
+
+  #sum(field: "acknowledged" | "lost" | "declared" | "operations"): number {
+    return this.checks.reduce((total, check) => total + (check[field] ?? 0), 0);
+  }
+
+  #violations(): number {
+    return this.checks.reduce((total, { violations }) => total + violations.length, 0);
+  }
+
+  /** From the first to the last failover, and the load of the machine then. */
+  #conditions(): readonly string[] {
+    const timed = this.failovers.filter(({ atMs }) => atMs !== undefined);
+    if (timed.length === 0) return [];
+    const times = timed.map(({ atMs = 0 }) => atMs);
+    const loads = timed.map(({ load = 0 }) => load).sort((a, b) => a - b);
+    const minutes = (Math.max(...times) - Math.min(...times)) / 60_000;
+    const [low, middle, high] = [0, 0.5, 1].map((share) => at(loads, share).toFixed(1));
+    return [`${minutes.toFixed(0)} minutes; load average ${low} to ${high}, half of the time above ${middle}`];
+  }
+}
+
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
 function rowOf(name: string, failovers: readonly Failover[]): string {
   const outages = failovers.map(({ outageMs }) => outageMs).sort((a, b) => a - b);
   const whole = failovers.map(({ wholeMs }) => wholeMs).sort((a, b) => a - b);
   const changed = failovers.filter(({ leaderChanged }) => leaderChanged).length;
-  const at = (sorted: readonly number[], share: number): string =>
-    ((sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0) / 1_000).toFixed(1);
-  return `| ${name} | ${failovers.length} | ${changed} | ${at(outages, 0.5)} / ${at(outages, 0.99)} / ${at(outages, 1)} | ${at(whole, 0.5)} / ${at(whole, 0.99)} |`;
+  const seconds = (sorted: readonly number[], ...shares: readonly number[]): string =>
+    shares.map((share) => (at(sorted, share) / 1_000).toFixed(1)).join(" / ");
+  return `| ${name} | ${failovers.length} | ${changed} | ${seconds(outages, 0.5, 0.9, 0.99, 1)} | ${seconds(whole, 0.5, 0.99)} |`;
 }

@@ -1,6 +1,6 @@
 /** Clients that write and read the same few keys all the time, and the history of what they saw. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type EtcdClient, type EtcdEndpoint, etcdClient } from "../../examples/etcd/tour/etcd-client.ts";
+import { type EtcdClient, type EtcdEndpoint, etcdClient } from "../../../examples/etcd/tour/etcd-client.ts";
 import { isLinearizable } from "./linearizability.ts";
 import type { Operation } from "./operation.ts";
 

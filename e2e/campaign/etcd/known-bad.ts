@@ -5,18 +5,20 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { injectFault } from "@setpoint/process-node";
-import { type EtcdClient, etcdClient } from "../../examples/etcd/tour/etcd-client.ts";
-import { type Arena, leaderOf } from "./disasters.ts";
+import { type EtcdClient, etcdClient } from "../../../examples/etcd/tour/etcd-client.ts";
+import type { Arena } from "../target.ts";
+import type { EtcdTarget } from "./etcd-target.ts";
 import { isLinearizable } from "./linearizability.ts";
 import type { Operation } from "./operation.ts";
 
 const key = "known-bad";
 
 /** Throws when the checker takes what a cut-off member answers for linearizable. */
-export async function checkKnownBad({ cluster, network }: Arena): Promise<void> {
-  const leader = await leaderOf(cluster);
+export async function checkKnownBad({ target, network }: Pick<Arena<EtcdTarget>, "target" | "network">): Promise<void> {
+  const { cluster } = target;
+  const leader = await target.leader();
   const pods = await cluster.pods();
-  const follower = pods.find(({ metadata }) => metadata.name !== leader.name);
+  const follower = pods.find(({ metadata }) => metadata.name !== leader);
   const address = follower?.status?.podIP ?? "";
   const others = pods.filter((pod) => pod !== follower).map(({ status }) => status?.podIP ?? "");
   await using parts = new AsyncDisposableStack();

@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Pod, Service } from "setpoint/kinds";
 import { isNotFound } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
-import { etcdClient } from "../../examples/etcd/tour/etcd-client.ts";
-import { memberProcess } from "../../examples/etcd/tour/member-process.ts";
+import { etcdClient } from "../../../examples/etcd/tour/etcd-client.ts";
+import { memberProcess } from "../../../examples/etcd/tour/member-process.ts";
 
 const name = "plain";
 const namespace = "default";

@@ -17,8 +17,10 @@ import {
   StatefulSet,
 } from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
+import { certificatesAreIssued, certificateWorlds, simulatedAuthority } from "./certificate-worlds.fixture.ts";
 import type { KindRef } from "@setpoint/client";
 import {
+  certificateSigner,
   claimBinder,
   claimProtection,
   cronJobs,
@@ -215,6 +217,7 @@ export const worlds: readonly StoryInit[] = [
     { ...web, metadata: { ...web.metadata, namespace: "team" } },
     remove(Namespace, { name: "team" }),
   ),
+  ...certificateWorlds,
 ];
 
 /** As kubectl does: without a policy the server would leave the pods. */
@@ -243,7 +246,7 @@ async function own(world: World, owner: string, dependent: string): Promise<void
 
 /** The garbage collector is part of the world: what it does is not struck. */
 export function subject(): Setting {
-  return { operators: [builtInControllers], controllers: "collector" };
+  return { operators: [builtInControllers], controllers: "collector", oracles: [certificatesAreIssued] };
 }
 
 /** Those of one process. */
@@ -269,6 +272,7 @@ function builtInControllers(): Operator {
     volumePhases,
     claimProtection,
     serviceAccounts({ caPem: "simulated" }),
+    certificateSigner({ authority: simulatedAuthority() }),
   ];
   return defineOperator({
     name: "controllers",
@@ -280,6 +284,8 @@ function builtInControllers(): Operator {
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
   withinMs: 600_000,
+  // Its serial number tells how often one was signed.
+  mayDiffer: ["CertificateSigningRequest.status.certificate"],
   // A ReplicaSet names its pods by chance, as upstream's: one whose creation had no answer is made again, and
   // the surplus goes. In a namespace that ends, two of them delete the same.
   oracles: allOracles.filter(({ name }) => name !== "no work twice"),

@@ -10,7 +10,7 @@ const validityMsMax = 365 * 86_400_000;
 
 /** The certificate authority that signs. */
 export interface CertificateSignerOptions {
-  readonly authority: CertificateAuthority;
+  readonly authority: Pick<CertificateAuthority, "signRequest">;
 }
 
 /**

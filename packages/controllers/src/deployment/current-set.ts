@@ -2,6 +2,7 @@
 import { Deployment, ReplicaSet } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
 import type { ReconcileContext } from "@setpoint/runtime";
+import { TakenName } from "../taken-name.ts";
 import { hasTemplate, templateHash, templateHashLabel } from "./pod-template.ts";
 import { boundsOf } from "./rolling-update.ts";
 
@@ -93,7 +94,7 @@ export async function showRevision(
   await context.client.patch(Deployment, { name, namespace }, shown, options);
 }
 
-/** An empty set of the Deployment's template. */
+/** An empty set of the Deployment's template. Errors: `TakenName` when an edited set has its name. */
 export async function createSet(
   deployment: Stored<Deployment>,
   sets: readonly ReplicaSet[],
@@ -116,7 +117,10 @@ export async function createSet(
       template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
     },
   });
-  return context.create(set);
+  const created = await context.create(set);
+  if (!hasTemplate(created, spec.template))
+    throw new TakenName(`ReplicaSet "${created.metadata.name}" has another template than its Deployment`);
+  return created;
 }
 
 function inheritedAnnotations({ metadata }: Deployment): Readonly<Record<string, string>> {

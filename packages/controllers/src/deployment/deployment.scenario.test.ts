@@ -123,3 +123,19 @@ test("the deadline counts from the last progress", async () => {
   expect(await reasonOf(world, "Progressing")).toBe("ProgressDeadlineExceeded");
   await world.expectQuiet({ hours: 1 });
 });
+
+test("a ReplicaSet whose template a person edits is replaced by one of another name", async () => {
+  await using world = await simulate({ seed: 47 });
+  await world.apply(web());
+  await untilAvailable(world, 2);
+  const [edited] = await world.list(ReplicaSet);
+  await world.patch(ReplicaSet, edited?.metadata.name ?? "", {
+    spec: { template: { spec: { terminationGracePeriodSeconds: 31 } } },
+  });
+  await world.run(1_000);
+  await untilAvailable(world, 2);
+  await world.settled();
+  const sets = await world.list(ReplicaSet);
+  expect(sets).toHaveLength(2);
+  for (const { metadata, spec } of sets) expect(spec?.replicas).toBe(metadata.uid === edited?.metadata.uid ? 0 : 2);
+});

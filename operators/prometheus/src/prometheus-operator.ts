@@ -9,7 +9,8 @@ import { PrometheusRule } from "./kind/prometheus-rule.ts";
 import { ServiceMonitor } from "./kind/service-monitor.ts";
 import type { LoadedGateway } from "./observe/loaded-gateway.ts";
 import { observe } from "./observe/observe.ts";
-import { plan, type PlanSettings } from "./plan/plan.ts";
+import type { PlanSettings } from "./plan/outcome.ts";
+import { plan } from "./plan/plan.ts";
 import { labels, managedSelector } from "./workload/names.ts";
 
 /** `image` of the settings is the operator's own, which has the reloader. */

@@ -1,10 +1,6 @@
 /** Which Prometheuses use a monitor or rules, and whether they accept it; pure. */
 import { given } from "../generate/generation.ts";
-import {
-  defaultPrometheusVersion,
-  parsePrometheusVersion,
-  type PrometheusVersion,
-} from "../generate/prometheus-version.ts";
+import { defaultPrometheusVersion, parseVersion, type Version } from "../generate/version.ts";
 import type { Assets } from "../generate/assets.ts";
 import { monitoringGroup } from "../kind/monitoring-group.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
@@ -101,6 +97,6 @@ function accepted(
   };
 }
 
-function versionOf({ spec }: Prometheus): PrometheusVersion | undefined {
-  return parsePrometheusVersion(given(spec.version) ?? defaultPrometheusVersion);
+function versionOf({ spec }: Prometheus): Version | undefined {
+  return parseVersion(given(spec.version) ?? defaultPrometheusVersion);
 }

@@ -20,7 +20,7 @@ import {
 } from "./generation.ts";
 import { globalSection, runtimeSection, storageSection } from "./global-section.ts";
 import { podMonitorJob } from "./pod-monitor-job.ts";
-import { defaultPrometheusVersion, parsePrometheusVersion } from "./prometheus-version.ts";
+import { defaultPrometheusVersion, parseVersion } from "./version.ts";
 import { remoteReadSection, remoteWriteSection } from "./remote-sections.ts";
 import { serviceMonitorJob } from "./service-monitor-job.ts";
 import { otlpSection, tracingSection } from "./telemetry-sections.ts";
@@ -90,7 +90,7 @@ function startGeneration({
   defaultVersion = defaultPrometheusVersion,
 }: ConfigurationSources): Generation {
   const text = given(prometheus.spec.version) ?? defaultVersion;
-  const version = parsePrometheusVersion(text);
+  const version = parseVersion(text);
   if (version === undefined || (version.major !== 2 && version.major !== 3))
     throw new ConfigurationRefused("spec.version", `expected a version 2 or 3 of Prometheus, got "${text}"`);
   const scrapeClasses = prometheus.spec.scrapeClasses ?? [];

@@ -1,7 +1,7 @@
 /** What the steps of the generation share: the Prometheus, its version, assets, and the list of problems. */
 import type { Prometheus, ScrapeClass } from "../kind/prometheus.ts";
 import type { Assets } from "./assets.ts";
-import { isAtLeast, type PrometheusVersion } from "./prometheus-version.ts";
+import { isAtLeast, type Version } from "./version.ts";
 
 /** A value of the configuration, as YAML has it. */
 export type Value = string | number | boolean | readonly Value[] | Section;
@@ -32,7 +32,7 @@ export interface GeneratorOptions {
 
 export interface Generation {
   readonly prometheus: Prometheus;
-  readonly version: PrometheusVersion;
+  readonly version: Version;
   readonly options: GeneratorOptions;
   readonly assets: Assets;
   readonly scrapeClasses: readonly ScrapeClass[];

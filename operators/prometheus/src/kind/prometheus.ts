@@ -1,11 +1,11 @@
 /** The kind Prometheus: a Prometheus server, and which monitors and rules it uses. */
 import { age, conditions, defineKind, type ObjectOf } from "setpoint";
-import { conditionColumn, intOrString, labelSelector, podMetadata, preserved } from "setpoint/kinds";
-import type { PersistentVolumeClaimSpec, PodSpec } from "setpoint/kinds";
+import { conditionColumn, intOrString, labelSelector, preserved } from "setpoint/kinds";
 import { z } from "zod";
 import { authorization, tls } from "./http-client.ts";
 import { categories, monitoringGroup } from "./monitoring-group.ts";
 import { count, flag, open, text, textMap, texts } from "./open-object.ts";
+import { podFields, storage } from "./pod-fields.ts";
 import { keySelector } from "./references.ts";
 import { alerting, apiServer, remoteRead, remoteWrite, tracing } from "./remote-endpoints.ts";
 import { attachMetadata, limitFields, relabeling } from "./scrape-fields.ts";
@@ -130,72 +130,21 @@ const data = {
   query: open({ lookbackDelta: text, maxConcurrency: count, maxSamples: count, timeout: text }).optional(),
   queryLogFile: text,
   runtime: open({ goGC: count }).optional(),
-  storage: open({
-    disableMountSubPath: flag,
-    emptyDir: preserved().optional(),
-    ephemeral: preserved().optional(),
-    volumeClaimTemplate: open({
-      metadata: open({ name: text, labels: textMap, annotations: textMap }).optional(),
-      spec: preserved<PersistentVolumeClaimSpec>().optional(),
-    }).optional(),
-  }).optional(),
+  storage: storage.optional(),
 };
 
-type PodField<Name extends keyof PodSpec> = NonNullable<PodSpec[Name]>;
-
 const pods = {
+  ...podFields,
   version: text.describe("The version of Prometheus; it chooses the image and what the configuration may have."),
-  image: text,
-  baseImage: text,
-  tag: text,
-  sha: text,
-  imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
-  imagePullSecrets: z.array(preserved<PodField<"imagePullSecrets">[number]>()).optional(),
   replicas: count.describe("How many pods each shard has; each scrapes all targets of its shard."),
   shards: z.int().default(1).describe("Over how many StatefulSets the targets are distributed."),
   shardingStrategy: shardingStrategy.optional(),
   paused: flag.describe("Whether the operator leaves the Prometheus as it is."),
-  podMetadata: podMetadata().optional(),
-  logLevel: text,
-  logFormat: text,
-  enableFeatures: texts,
   enableAdminAPI: flag,
-  externalUrl: text,
-  routePrefix: text,
-  listenLocal: flag,
-  portName: z.string().default("web"),
   web: open({ pageTitle: text, maxConnections: count, tlsConfig: preserved().optional() }).optional(),
-  additionalArgs: z.array(open({ name: z.string(), value: text })).optional(),
-  volumes: z.array(preserved<PodField<"volumes">[number]>()).optional(),
-  volumeMounts: z.array(preserved<NonNullable<PodSpec["containers"][number]["volumeMounts"]>[number]>()).optional(),
-  persistentVolumeClaimRetentionPolicy: preserved().optional(),
-  resources: preserved<NonNullable<PodSpec["containers"][number]["resources"]>>().optional(),
-  nodeSelector: textMap,
-  schedulerName: text,
   serviceAccountName: text.describe("The ServiceAccount that discovers targets; it is the user's own."),
-  automountServiceAccountToken: flag,
-  secrets: texts,
-  configMaps: texts,
-  affinity: preserved<PodField<"affinity">>().optional(),
-  tolerations: z.array(preserved<PodField<"tolerations">[number]>()).optional(),
-  topologySpreadConstraints: z.array(preserved<PodField<"topologySpreadConstraints">[number]>()).optional(),
-  securityContext: preserved<PodField<"securityContext">>().optional(),
-  dnsPolicy: z.enum(["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"]).optional(),
-  dnsConfig: preserved<PodField<"dnsConfig">>().optional(),
-  podManagementPolicy: z.enum(["OrderedReady", "Parallel"]).optional(),
-  updateStrategy: preserved().optional(),
-  enableServiceLinks: flag,
-  containers: z.array(preserved<PodSpec["containers"][number]>()).optional(),
-  initContainers: z.array(preserved<PodField<"initContainers">[number]>()).optional(),
-  priorityClassName: text,
-  minReadySeconds: count,
-  hostAliases: z.array(preserved<PodField<"hostAliases">[number]>()).optional(),
-  hostNetwork: flag,
-  hostUsers: flag,
   reloadStrategy: text,
   maximumStartupDurationSeconds: count,
-  serviceName: text,
-  terminationGracePeriodSeconds: count,
 };
 
 const status = z.object({

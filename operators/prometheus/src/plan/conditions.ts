@@ -1,24 +1,30 @@
-/** The conditions and the status of a Prometheus; pure. */
-import type { ConditionInit } from "setpoint";
+/** The conditions and the counts that all workloads have; pure. */
+import type { ConditionInit, Stored } from "setpoint";
+import type { StatefulSet } from "setpoint/kinds";
 import { problemText } from "../generate/problem-text.ts";
-import { shardCount } from "../generate/sharding.ts";
 import { refusalText } from "../select/refusal.ts";
-import type { Prometheus } from "../kind/prometheus.ts";
-import type { Seen } from "../seen/seen.ts";
-import { labels, ownLabels } from "../workload/names.ts";
-import type { Plan } from "./plan.ts";
+import type { SeenPod } from "../seen/seen.ts";
+import type { Plan } from "./outcome.ts";
 
-type Status = Omit<NonNullable<Prometheus["status"]>, "conditions">;
+/** What of a snapshot the conditions are about. */
+export interface WorkloadFacts {
+  /** How many pods there should be. */
+  readonly replicas: number;
+  /** Only the pods themselves can ask what is loaded. */
+  readonly listensLocally: boolean;
+  readonly statefulSets: readonly Stored<StatefulSet>[];
+  readonly pods: readonly SeenPod[];
+}
 
 /** So many problems are in the status; the configuration of a large cluster may have thousands. */
 const problemsMax = 20;
 
-export function conditionsOf(seen: Seen, plan: Plan): readonly ConditionInit[] {
-  return [available(seen), reconciled(plan), configurationLoaded(seen, plan)];
+export function conditionsOf(facts: WorkloadFacts, plan: Plan): readonly ConditionInit[] {
+  return [available(facts), reconciled(plan), configurationLoaded(facts, plan)];
 }
 
-function available({ prometheus, statefulSets }: Seen): ConditionInit {
-  const { replicas, available: ready } = totals(prometheus, statefulSets);
+function available(facts: WorkloadFacts): ConditionInit {
+  const { replicas, availableReplicas: ready } = replicaStatus(facts);
   const type = "Available";
   const have = `${ready} of ${replicas} pods are available`;
   if (ready >= replicas) return { type, status: "True", reason: "AllPodsReady", message: have };
@@ -40,28 +46,22 @@ function reconciled(plan: Plan): ConditionInit {
   return { type, status: "True", reason: "SomeObjectsLeftOut", message };
 }
 
-function configurationLoaded({ prometheus, pods }: Seen, plan: Plan): ConditionInit {
+function configurationLoaded({ listensLocally, pods }: WorkloadFacts, plan: Plan): ConditionInit {
   const type = "ConfigurationLoaded";
-  if (prometheus.spec.listenLocal === true) {
+  if (listensLocally) {
     const message = "With spec.listenLocal, only the pod itself can ask what is loaded";
     return { type, status: "Unknown", reason: "ListensLocally", message };
   }
-  if (plan.kind !== "apply" || plan.hash === undefined)
-    return {
-      type,
-      status: "Unknown",
-      reason: "NotManaged",
-      message: "The operator writes no configuration at present",
-    };
+  if (plan.kind !== "apply" || plan.hash === undefined) {
+    const message = "The operator writes no configuration at present";
+    return { type, status: "Unknown", reason: "NotManaged", message };
+  }
   const { hash } = plan;
   const refused = pods.find(({ loaded }) => loaded?.failing?.hash === hash);
-  if (refused !== undefined)
-    return {
-      type,
-      status: "False",
-      reason: "Refused",
-      message: `Pod "${refused.name}" keeps its old configuration: ${refused.loaded?.failing?.message ?? ""}`,
-    };
+  if (refused !== undefined) {
+    const message = `Pod "${refused.name}" keeps its old configuration: ${refused.loaded?.failing?.message ?? ""}`;
+    return { type, status: "False", reason: "Refused", message };
+  }
   const behind = pods.filter(({ loaded }) => loaded?.hash !== hash);
   if (pods.length > 0 && behind.length === 0)
     return { type, status: "True", reason: "Loaded", message: "All pods have loaded the configuration" };
@@ -71,58 +71,51 @@ function configurationLoaded({ prometheus, pods }: Seen, plan: Plan): ConditionI
 }
 
 /** Whether all pods have what they should have, or cannot be asked. */
-export function isLoaded({ prometheus, pods }: Pick<Seen, "prometheus" | "pods">, hash: string | undefined): boolean {
-  if (prometheus.spec.listenLocal === true) return true;
+export function isLoaded(
+  { listensLocally, pods }: Pick<WorkloadFacts, "listensLocally" | "pods">,
+  hash: string | undefined,
+): boolean {
+  if (listensLocally) return true;
   return pods.length > 0 && pods.every(({ loaded }) => loaded?.hash === hash && loaded?.failing === undefined);
 }
 
-interface Totals {
+/** The counts of pods, as a status has them. */
+export interface ReplicaStatus {
   readonly replicas: number;
-  readonly updated: number;
-  readonly available: number;
+  readonly updatedReplicas: number;
+  readonly availableReplicas: number;
+  readonly unavailableReplicas: number;
 }
 
-function totals(prometheus: Prometheus, statefulSets: Seen["statefulSets"]): Totals {
-  const sum = (count: (status: NonNullable<Seen["statefulSets"][number]["status"]>) => number | undefined): number =>
+export function replicaStatus({ replicas, statefulSets }: WorkloadFacts): ReplicaStatus {
+  const sum = (count: (status: NonNullable<StatefulSet["status"]>) => number | undefined): number =>
     statefulSets.reduce((total, { status }) => total + (status === undefined ? 0 : (count(status) ?? 0)), 0);
+  const availableReplicas = sum((status) => status.availableReplicas);
   return {
-    replicas: Math.max(prometheus.spec.replicas ?? 1, 0) * shardCount({ prometheus }),
-    updated: sum(({ updatedReplicas }) => updatedReplicas),
-    available: sum(({ availableReplicas }) => availableReplicas),
+    replicas,
+    updatedReplicas: sum(({ updatedReplicas }) => updatedReplicas),
+    availableReplicas,
+    unavailableReplicas: Math.max(replicas - availableReplicas, 0),
   };
 }
 
-export function statusOf({ prometheus, statefulSets }: Seen, plan: Plan): Status {
-  const { metadata, spec, status } = prometheus;
-  const { replicas, updated, available: ready } = totals(prometheus, statefulSets);
-  const hash = plan.kind === "apply" ? plan.hash : status?.configurationHash;
+/** Of a plan that changes nothing, the hash of the last one. */
+export interface Outcome {
+  readonly configurationHash?: string;
+  readonly problems?: readonly string[];
+}
+
+export function outcomeOf(plan: Plan, before: string | undefined): Outcome {
+  const hash = plan.kind === "apply" ? plan.hash : before;
   const problems = plan.kind === "apply" ? plan.problems.slice(0, problemsMax).map(problemText) : [];
   return {
-    observedGeneration: metadata.generation,
-    paused: spec.paused === true,
-    replicas,
-    updatedReplicas: updated,
-    availableReplicas: ready,
-    unavailableReplicas: Math.max(replicas - ready, 0),
-    shards: shardCount({ prometheus }),
-    selector: Object.entries(ownLabels(metadata.name))
-      .map(([key, value]) => `${key}=${value}`)
-      .join(","),
-    shardStatuses: shardStatuses(prometheus, statefulSets),
     ...(hash === undefined ? {} : { configurationHash: hash }),
     ...(problems.length === 0 ? {} : { problems }),
   };
 }
 
-function shardStatuses({ spec }: Prometheus, statefulSets: Seen["statefulSets"]): Status["shardStatuses"] {
-  const replicas = Math.max(spec.replicas ?? 1, 0);
-  return statefulSets
-    .map(({ metadata, status }) => ({
-      shardID: metadata.labels?.[labels.shard] ?? "0",
-      replicas,
-      updatedReplicas: status?.updatedReplicas ?? 0,
-      availableReplicas: status?.availableReplicas ?? 0,
-      unavailableReplicas: Math.max(replicas - (status?.availableReplicas ?? 0), 0),
-    }))
-    .toSorted((a, b) => Number(a.shardID) - Number(b.shardID));
+export function selectorText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(",");
 }

@@ -8,8 +8,10 @@ import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import type { Seen } from "../seen/seen.ts";
-import { conditionsOf, isLoaded, statusOf } from "./conditions.ts";
-import { plan, type Plan } from "./plan.ts";
+import { conditionsOf, isLoaded } from "./conditions.ts";
+import type { Plan } from "./outcome.ts";
+import { plan } from "./plan.ts";
+import { prometheusFacts, statusOf } from "./prometheus-status.ts";
 
 const settings = { image: "operator:1", options: {} };
 
@@ -111,7 +113,7 @@ test.each<readonly [Partial<PrometheusSpec>, string]>([
   const of = seen({ serviceMonitorSelector: {}, ...spec });
   const made = plan(of, settings);
   expect(made.kind).toBe("refused");
-  expect(conditionsOf(of, made)).toContainEqual({
+  expect(conditionsOf(prometheusFacts(of), made)).toContainEqual({
     type: "Reconciled",
     status: "False",
     reason: "InvalidConfiguration",
@@ -140,7 +142,9 @@ test("the configuration is loaded when all pods say so, and the condition report
     loaded,
   });
   const told = (pods: Seen["pods"]): readonly string[] => {
-    const condition = conditionsOf({ ...of, pods }, made).find(({ type }) => type === "ConfigurationLoaded");
+    const condition = conditionsOf(prometheusFacts({ ...of, pods }), made).find(
+      ({ type }) => type === "ConfigurationLoaded",
+    );
     return [condition?.status ?? "", condition?.reason ?? "", condition?.message ?? ""];
   };
   expect(told([])).toEqual(["False", "Waiting", "Waiting for the first pod"]);
@@ -152,21 +156,21 @@ test("the configuration is loaded when all pods say so, and the condition report
     "Refused",
     'Pod "p-0" keeps its old configuration: Prometheus answered 500: no',
   ]);
-  expect(isLoaded({ ...of, pods: [pod({ hash })] }, hash)).toBe(true);
-  expect(isLoaded({ ...of, pods: [pod({ hash }), pod(undefined)] }, hash)).toBe(false);
-  expect(isLoaded({ ...of, pods: [] }, hash)).toBe(false);
+  expect(isLoaded({ ...prometheusFacts(of), pods: [pod({ hash })] }, hash)).toBe(true);
+  expect(isLoaded({ ...prometheusFacts(of), pods: [pod({ hash }), pod(undefined)] }, hash)).toBe(false);
+  expect(isLoaded({ ...prometheusFacts(of), pods: [] }, hash)).toBe(false);
 });
 
 test("a Prometheus that listens locally is not asked", () => {
   const of = seen({ serviceMonitorSelector: {}, listenLocal: true });
   const made = plan(of, settings);
-  expect(conditionsOf(of, made)).toContainEqual({
+  expect(conditionsOf(prometheusFacts(of), made)).toContainEqual({
     type: "ConfigurationLoaded",
     status: "Unknown",
     reason: "ListensLocally",
     message: "With spec.listenLocal, only the pod itself can ask what is loaded",
   });
-  expect(isLoaded(of, applied(made).hash)).toBe(true);
+  expect(isLoaded(prometheusFacts(of), applied(made).hash)).toBe(true);
 });
 
 test("the status counts the pods of all shards, and lists what was left out", () => {

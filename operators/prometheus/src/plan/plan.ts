@@ -1,13 +1,9 @@
 /** What should be there for a Prometheus; pure. A snapshot goes in, the objects and what to tell come out. */
 import type { KubeObject, Stored } from "setpoint";
 import { generateConfiguration, configurationText } from "../generate/configuration.ts";
-import { ConfigurationRefused, given, type GeneratorOptions, type Problem } from "../generate/generation.ts";
+import { ConfigurationRefused, given, type Problem } from "../generate/generation.ts";
 import { type AssetKey, tlsAssetFile } from "../generate/assets.ts";
-import {
-  defaultPrometheusVersion,
-  parsePrometheusVersion,
-  type PrometheusVersion,
-} from "../generate/prometheus-version.ts";
+import { defaultPrometheusVersion, parseVersion, type Version } from "../generate/version.ts";
 import { shardCount } from "../generate/sharding.ts";
 import { configurationHash } from "../reload/configuration-hash.ts";
 import {
@@ -23,47 +19,16 @@ import { tlsKeys } from "../select/tls-keys.ts";
 import type { Refusal } from "../select/refusal.ts";
 import { isManaged } from "../select/selection.ts";
 import type { Seen } from "../seen/seen.ts";
+import type { Plan, PlanSettings, Rejected, Wanted } from "./outcome.ts";
 import { unreadProblems } from "./unread-problems.ts";
 import { configurationSecret, rulesConfigMap, tlsSecret, webConfigSecret } from "../workload/objects.ts";
 import { shardStatefulSet } from "../workload/stateful-set.ts";
-
-/** What the operator itself is. */
-export interface PlanSettings {
-  /** Its own image, which has the reloader. */
-  readonly image: string;
-  readonly options: GeneratorOptions;
-  /** The version of a Prometheus that names none. */
-  readonly defaultVersion?: string;
-}
-
-/** An object that is left out. */
-export interface Rejected {
-  readonly object: Stored<KubeObject>;
-  readonly refusal: Refusal;
-}
-
-export interface Wanted {
-  /** Empty when nothing may change. */
-  readonly children: readonly KubeObject[];
-  /** Absent when a user writes it. */
-  readonly configuration: string | undefined;
-  /** Of the configuration and the rules; absent when a user writes the configuration. */
-  readonly hash: string | undefined;
-  readonly rejected: readonly Rejected[];
-  readonly problems: readonly Problem[];
-}
-
-export type Plan =
-  | ({ readonly kind: "apply" } & Wanted)
-  | { readonly kind: "paused" }
-  /** The Prometheus itself cannot be realised: what runs stays as it is. */
-  | { readonly kind: "refused"; readonly refusal: Refusal };
 
 export function plan(seen: Seen, settings: PlanSettings): Plan {
   const { spec } = seen.prometheus;
   if (spec.paused === true) return { kind: "paused" };
   const text = given(spec.version) ?? settings.defaultVersion ?? defaultPrometheusVersion;
-  const version = parsePrometheusVersion(text);
+  const version = parseVersion(text);
   if (version === undefined)
     return { kind: "refused", refusal: { field: "spec.version", message: `expected a version, got "${text}"` } };
   try {
@@ -74,7 +39,7 @@ export function plan(seen: Seen, settings: PlanSettings): Plan {
   }
 }
 
-function wanted(seen: Seen, version: PrometheusVersion, settings: PlanSettings): Wanted {
+function wanted(seen: Seen, version: Version, settings: PlanSettings): Wanted {
   const { prometheus } = seen;
   const name = prometheus.metadata.name;
   const rules = renderRules(seen, version);
@@ -107,7 +72,7 @@ function mountedRules(name: string, packs: readonly Readonly<Record<string, stri
 
 function renderRules(
   { prometheus, rules }: Seen,
-  version: PrometheusVersion,
+  version: Version,
 ): { readonly files: readonly RuleFile[]; readonly rejected: readonly Rejected[] } {
   const rendered = rules.map((rule) => ({ object: rule, result: renderRule(prometheus, version, rule) }));
   return {
@@ -133,7 +98,7 @@ interface Made {
 
 function configurationOf(
   seen: Seen,
-  version: PrometheusVersion,
+  version: Version,
   ruleConfigMaps: readonly string[],
   { options, defaultVersion = defaultPrometheusVersion }: PlanSettings,
 ): Made {

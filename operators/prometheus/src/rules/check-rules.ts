@@ -1,7 +1,7 @@
 /** Whether a PrometheusRule can be loaded, by the rules of Prometheus' own loader. */
 import { stringify } from "yaml";
 import { durationMs } from "../generate/durations.ts";
-import type { PrometheusVersion } from "../generate/prometheus-version.ts";
+import type { Version } from "../generate/version.ts";
 import type { Rule, RuleGroup } from "../kind/prometheus-rule.ts";
 import { firstRefusal, refuse, type Refusal, within } from "../select/refusal.ts";
 import { promqlProblem, type PromqlOptions } from "./promql.ts";
@@ -10,7 +10,7 @@ import { promqlProblem, type PromqlOptions } from "./promql.ts";
 export const ruleBytesMax = 524_288;
 
 export interface RuleCheck extends PromqlOptions {
-  readonly version: PrometheusVersion;
+  readonly version: Version;
 }
 
 export function checkRuleGroups(check: RuleCheck, groups: readonly RuleGroup[]): Refusal | undefined {
@@ -50,15 +50,11 @@ function checkDuration(field: string, text: string | undefined): Refusal | undef
 const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-function isLabelName(name: string, { major }: PrometheusVersion): boolean {
+function isLabelName(name: string, { major }: Version): boolean {
   return name !== "__name__" && (major >= 3 ? name !== "" : labelName.test(name));
 }
 
-function checkLabels(
-  field: string,
-  labels: Readonly<Record<string, string>>,
-  version: PrometheusVersion,
-): Refusal | undefined {
+function checkLabels(field: string, labels: Readonly<Record<string, string>>, version: Version): Refusal | undefined {
   const wrong = Object.keys(labels).find((name) => !isLabelName(name, version));
   return wrong === undefined ? undefined : refuse(`${field}.${wrong}`, `expected the name of a label, got "${wrong}"`);
 }
@@ -80,7 +76,7 @@ function checkRule(check: RuleCheck, rule: Rule): Refusal | undefined {
   ]);
 }
 
-function checkRecording(rule: Rule, { major }: PrometheusVersion): Refusal | undefined {
+function checkRecording(rule: Rule, { major }: Version): Refusal | undefined {
   const { record = "" } = rule;
   const alertsOnly = (["for", "keep_firing_for"] as const).find((field) => (rule[field] ?? "") !== "");
   if (alertsOnly !== undefined) return refuse(alertsOnly, "only alerts have it; remove it, or use alert");

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { parsePrometheusVersion, type PrometheusVersion } from "../generate/prometheus-version.ts";
+import { parseVersion, type Version } from "../generate/version.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { PrometheusRule, type Rule, type RuleGroup } from "../kind/prometheus-rule.ts";
 import { packRuleFiles, type RenderedRule, renderRule, ruleConfigMapNames } from "./rule-files.ts";
 
-function versionOf(text: string): PrometheusVersion {
-  const version = parsePrometheusVersion(text);
+function versionOf(text: string): Version {
+  const version = parseVersion(text);
   if (version === undefined) throw new Error(`no version: ${text}`);
   return version;
 }

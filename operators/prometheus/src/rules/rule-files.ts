@@ -1,7 +1,7 @@
 /** The files with rules that Prometheus loads, and the ConfigMaps that hold them; pure. */
 import { stringify } from "yaml";
 import { enforcedLabel } from "../generate/namespace-enforcement.ts";
-import { isAtLeast, type PrometheusVersion } from "../generate/prometheus-version.ts";
+import { isAtLeast, type Version } from "../generate/version.ts";
 import { monitoringGroup } from "../kind/monitoring-group.ts";
 import type { Prometheus, PrometheusSpec } from "../kind/prometheus.ts";
 import type { PrometheusRule, Rule, RuleGroup } from "../kind/prometheus-rule.ts";
@@ -20,7 +20,7 @@ export interface RuleFile {
 /** What became of a PrometheusRule: a file, or the reason why there is none. */
 export type RenderedRule = { readonly file: RuleFile } | { readonly refusal: Refusal };
 
-export function renderRule({ spec }: Prometheus, version: PrometheusVersion, rule: PrometheusRule): RenderedRule {
+export function renderRule({ spec }: Prometheus, version: Version, rule: PrometheusRule): RenderedRule {
   const { namespace = "", name = "", uid = "" } = rule.metadata;
   const groups = (rule.spec.groups ?? []).map((group) => knownFields(group, version));
   const refusal = firstRefusal([checkRuleGroups({ version, features: spec.enableFeatures ?? [] }, groups)]);
@@ -42,7 +42,7 @@ function withExcludedRules(spec: PrometheusSpec): PrometheusSpec {
 }
 
 /** Without the fields that this version of Prometheus would refuse, and without those of Thanos. */
-function knownFields(group: RuleGroup, version: PrometheusVersion): RuleGroup {
+function knownFields(group: RuleGroup, version: Version): RuleGroup {
   const { partial_response_strategy: _, limit, query_offset: offset, labels, rules = [], ...others } = group;
   const known = (minimum: string): boolean => isAtLeast(version, minimum);
   return {

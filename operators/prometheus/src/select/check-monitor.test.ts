@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Assets } from "../generate/assets.ts";
-import { parsePrometheusVersion } from "../generate/prometheus-version.ts";
+import { parseVersion } from "../generate/version.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { PodMonitor, type PodEndpoint } from "../kind/pod-monitor.ts";
 import { type ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
@@ -10,7 +10,7 @@ import { type Refusal, refusalText } from "./refusal.ts";
 const secret = { name: "login", key: "user" };
 
 function by(spec: Partial<PrometheusSpec>, version = "2.53.3"): CheckedBy {
-  const parsed = parsePrometheusVersion(version);
+  const parsed = parseVersion(version);
   if (parsed === undefined) throw new Error(`no version: ${version}`);
   const assets = new Assets(new Map([["Secret/shop/login/user", "admin"]]));
   return { spec: Prometheus({ name: "main", spec }).spec, version: parsed, assets };

@@ -2,7 +2,7 @@
 import { labelSelectorOf } from "setpoint/kinds";
 import type { AssetKey, Assets } from "../generate/assets.ts";
 import { durationMs } from "../generate/durations.ts";
-import { isAtLeast, type PrometheusVersion } from "../generate/prometheus-version.ts";
+import { isAtLeast, type Version } from "../generate/version.ts";
 import type { PodMonitor } from "../kind/pod-monitor.ts";
 import type { PrometheusSpec } from "../kind/prometheus.ts";
 import type { ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
@@ -13,7 +13,7 @@ import { firstRefusal, refuse, type Refusal, within } from "./refusal.ts";
 /** What a check needs to know of the Prometheus. */
 export interface CheckedBy {
   readonly spec: PrometheusSpec;
-  readonly version: PrometheusVersion;
+  readonly version: Version;
   readonly assets: Assets;
 }
 

@@ -1,6 +1,6 @@
 /** Relabelings that Prometheus would refuse, checked by its own rules. */
 import { RE2JS } from "re2js";
-import { isAtLeast, type PrometheusVersion } from "../generate/prometheus-version.ts";
+import { isAtLeast, type Version } from "../generate/version.ts";
 import type { Relabeling } from "../kind/scrape-fields.ts";
 import { firstRefusal, refuse, type Refusal } from "./refusal.ts";
 
@@ -24,14 +24,14 @@ const legacyName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 const legacyTemplate = /^(?:(?:[a-zA-Z_]|\$(?:\{\w+\}|\w+))+\w*)+$/;
 
 export function checkRelabelings(
-  version: PrometheusVersion,
+  version: Version,
   field: string,
   relabelings: readonly Relabeling[] | undefined,
 ): Refusal | undefined {
   return firstRefusal((relabelings ?? []).map((step, index) => checkStep(version, `${field}[${index}]`, step)));
 }
 
-function checkStep(version: PrometheusVersion, field: string, step: Relabeling): Refusal | undefined {
+function checkStep(version: Version, field: string, step: Relabeling): Refusal | undefined {
   const action = (step.action === "" ? "replace" : step.action).toLowerCase();
   if (!Object.hasOwn(actions, action))
     return refuse(`${field}.action`, `expected one of ${Object.keys(actions).join(", ")}, got "${step.action}"`);
@@ -58,7 +58,7 @@ function messageOf(error: unknown): string {
 const needTarget = new Set(["replace", "hashmod", "lowercase", "uppercase", "keepequal", "dropequal"]);
 
 function checkTarget(
-  version: PrometheusVersion,
+  version: Version,
   field: string,
   action: string,
   { modulus = 0, targetLabel = "", replacement }: Relabeling,

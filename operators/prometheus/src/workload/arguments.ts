@@ -1,14 +1,14 @@
 /** The command line of Prometheus; pure. */
 import { ConfigurationRefused } from "../generate/generation.ts";
 import { retentionTime } from "../generate/global-section.ts";
-import { isAtLeast, type PrometheusVersion } from "../generate/prometheus-version.ts";
+import { isAtLeast, type Version } from "../generate/version.ts";
 import type { PrometheusSpec } from "../kind/prometheus.ts";
 import { outputFile, prometheusPort, storageFolder, webConfigFile, webConfigFolder } from "./names.ts";
 
 /** A flag without a value is switched on by its name. */
 type Flag = readonly [name: string, value?: string];
 
-export function prometheusArguments(spec: PrometheusSpec, version: PrometheusVersion): readonly string[] {
+export function prometheusArguments(spec: PrometheusSpec, version: Version): readonly string[] {
   const own = [
     ...webFlags(spec, version),
     ...featureFlags(spec, version),
@@ -39,7 +39,7 @@ export function routePrefix({ routePrefix: prefix = "" }: PrometheusSpec): strin
   return prefix === "" ? "/" : prefix;
 }
 
-function webFlags(spec: PrometheusSpec, version: PrometheusVersion): readonly Flag[] {
+function webFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
   const consoles: readonly Flag[] =
     version.major === 2
       ? [
@@ -64,13 +64,13 @@ function webFlags(spec: PrometheusSpec, version: PrometheusVersion): readonly Fl
   ];
 }
 
-function featureFlags(spec: PrometheusSpec, version: PrometheusVersion): readonly Flag[] {
+function featureFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
   const takesOtlp = spec.enableOTLPReceiver ?? spec.otlp !== undefined;
   const otlp: Flag = version.major >= 3 ? ["web.enable-otlp-receiver"] : ["enable-feature", "otlp-write-receiver"];
   return [...(takesOtlp ? [otlp] : []), ...valued("enable-feature", (spec.enableFeatures ?? []).join(","))];
 }
 
-function storageFlags(spec: PrometheusSpec, version: PrometheusVersion): readonly Flag[] {
+function storageFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
   // Newer servers read the retention from the configuration.
   const isByFlag = !isAtLeast(version, "3.11.0");
   const compression: Flag = [

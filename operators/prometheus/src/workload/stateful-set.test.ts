@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { parsePrometheusVersion, type PrometheusVersion } from "../generate/prometheus-version.ts";
+import { parseVersion, type Version } from "../generate/version.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { prometheusArguments } from "./arguments.ts";
 import { shardStatefulSet } from "./stateful-set.ts";
 
-function versionOf(text: string): PrometheusVersion {
-  const version = parsePrometheusVersion(text);
+function versionOf(text: string): Version {
+  const version = parseVersion(text);
   if (version === undefined) throw new Error(`no version: ${text}`);
   return version;
 }

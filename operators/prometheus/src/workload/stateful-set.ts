@@ -2,10 +2,10 @@
 import { StatefulSet, type PodSpec } from "setpoint/kinds";
 import { rulesFolder } from "../generate/configuration.ts";
 import { tlsAssetsFolder } from "../generate/assets.ts";
-import { given } from "../generate/generation.ts";
-import type { PrometheusVersion } from "../generate/prometheus-version.ts";
+import type { Version } from "../generate/version.ts";
 import type { Prometheus, PrometheusSpec } from "../kind/prometheus.ts";
 import { prometheusArguments, routePrefix } from "./arguments.ts";
+import { claimTemplates, dataVolumes, storageMount } from "./data-volume.ts";
 import { type Container, mergeContainers } from "./merge-containers.ts";
 import {
   configFile,
@@ -18,7 +18,6 @@ import {
   podSelector,
   prefixed,
   prometheusPort,
-  reloaderPort,
   statefulSetName,
   storageFolder,
   tlsSecretName,
@@ -26,13 +25,15 @@ import {
   webConfigFolder,
   webConfigSecretName,
 } from "./names.ts";
+import { containerSecurity, placement, readOnly, serverImage } from "./pod-parts.ts";
+import { type ReloaderContainers, reloaderContainers } from "./reloader-container.ts";
 
 type Volume = NonNullable<PodSpec["volumes"]>[number];
 type Mount = NonNullable<Container["volumeMounts"]>[number];
 
 /** What the builder needs besides the object. */
 export interface WorkloadSettings {
-  readonly version: PrometheusVersion;
+  readonly version: Version;
   /** The operator's own image, which has the reloader. */
   readonly reloaderImage: string;
   readonly ruleConfigMaps: readonly string[];
@@ -46,7 +47,7 @@ export function shardStatefulSet(prometheus: Prometheus, shard: number, settings
   const { metadata, spec } = prometheus;
   const { name = "", namespace = "" } = metadata;
   const selector = podSelector(name, shard);
-  const claims = claimTemplates(prometheus);
+  const claims = claimTemplates(spec.storage, volumeName(name));
   const isUnset = (value: unknown): boolean => value === undefined;
   return StatefulSet({
     name: statefulSetName(name, shard),
@@ -77,84 +78,19 @@ export function shardStatefulSet(prometheus: Prometheus, shard: number, settings
   });
 }
 
-type ClaimTemplates = NonNullable<NonNullable<StatefulSet["spec"]>["volumeClaimTemplates"]>;
-
-/** None when the data are in a volume of the pod. */
-function claimTemplates({ metadata, spec }: Prometheus): ClaimTemplates {
-  const { storage } = spec;
-  if (storage === undefined || storage.emptyDir !== undefined || storage.ephemeral !== undefined) return [];
-  const { metadata: own, spec: claim } = storage.volumeClaimTemplate ?? {};
-  return [
-    {
-      apiVersion: "v1",
-      kind: "PersistentVolumeClaim",
-      metadata: {
-        name: own?.name ?? volumeName(metadata.name ?? ""),
-        labels: { ...own?.labels },
-        annotations: { ...own?.annotations },
-      },
-      spec: { ...claim, accessModes: claim?.accessModes ?? ["ReadWriteOnce"] },
-    },
-  ];
-}
-
 function podSpec(prometheus: Prometheus, shard: number, settings: WorkloadSettings): PodSpec {
   const { spec } = prometheus;
+  const { first, sidecar } = reloaders(prometheus, shard, settings);
   return {
     serviceAccountName: spec.serviceAccountName ?? "default",
     automountServiceAccountToken: spec.automountServiceAccountToken ?? true,
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? defaultGraceSeconds,
     ...placement(spec),
-    initContainers: [
-      ...mergeContainers([reloader("init-config-reloader", prometheus, shard, settings)], spec.initContainers),
-    ],
-    containers: [
-      ...mergeContainers(
-        [server(prometheus, settings), reloader("config-reloader", prometheus, shard, settings)],
-        spec.containers,
-      ),
-    ],
+    initContainers: [...mergeContainers([first], spec.initContainers)],
+    containers: [...mergeContainers([server(prometheus, settings), sidecar], spec.containers)],
     volumes: [...volumes(prometheus, settings), ...(spec.volumes ?? [])],
   };
 }
-
-/** The fields of a pod that users set for the whole of it. */
-function placement(spec: PrometheusSpec): Partial<PodSpec> {
-  const { hostNetwork = false } = spec;
-  const dnsPolicy = spec.dnsPolicy ?? (hostNetwork ? "ClusterFirstWithHostNet" : undefined);
-  const fields: { readonly [Name in keyof PodSpec]?: PodSpec[Name] | undefined } = {
-    securityContext: spec.securityContext,
-    nodeSelector: spec.nodeSelector,
-    schedulerName: given(spec.schedulerName),
-    priorityClassName: given(spec.priorityClassName),
-    affinity: spec.affinity,
-    tolerations: spec.tolerations,
-    topologySpreadConstraints: spec.topologySpreadConstraints,
-    hostAliases: spec.hostAliases,
-    hostNetwork: hostNetwork ? true : undefined,
-    hostUsers: spec.hostUsers,
-    enableServiceLinks: spec.enableServiceLinks,
-    imagePullSecrets: spec.imagePullSecrets,
-    dnsPolicy,
-    dnsConfig: spec.dnsConfig,
-  };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-/** Its own field, then the parts that older manifests name. */
-function serverImage(spec: PrometheusSpec, version: PrometheusVersion): string {
-  const image = given(spec.image);
-  if (image !== undefined) return image;
-  const base = given(spec.baseImage) ?? repository;
-  if (given(spec.sha) !== undefined) return `${base}@sha256:${spec.sha ?? ""}`;
-  return `${base}:${given(spec.tag) ?? `v${version.text}`}`;
-}
-
-const containerSecurity: NonNullable<Container["securityContext"]> = {
-  readOnlyRootFilesystem: true,
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ["ALL"] },
-};
 
 function server({ metadata, spec }: Prometheus, { version, ruleConfigMaps }: WorkloadSettings): Container {
   const name = metadata.name ?? "";
@@ -166,7 +102,7 @@ function server({ metadata, spec }: Prometheus, { version, ruleConfigMaps }: Wor
   const isLocal = spec.listenLocal === true;
   return {
     name: "prometheus",
-    image: serverImage(spec, version),
+    image: serverImage(spec, repository, version),
     ...(spec.imagePullPolicy === undefined ? {} : { imagePullPolicy: spec.imagePullPolicy }),
     args: [...prometheusArguments(spec, version)],
     ...(isLocal ? {} : { ports: [{ name: spec.portName, containerPort: prometheusPort, protocol: "TCP" }] }),
@@ -183,7 +119,11 @@ function server({ metadata, spec }: Prometheus, { version, ruleConfigMaps }: Wor
     volumeMounts: [
       { name: "config-out", mountPath: outputFolder, readOnly: true },
       { name: "tls-assets", mountPath: tlsAssetsFolder, readOnly: true },
-      storageMount(name, spec),
+      storageMount(spec.storage, {
+        name: volumeName(name),
+        mountPath: storageFolder,
+        subPath: "prometheus-db",
+      }),
       ...(spec.volumeMounts ?? []),
       ...(spec.secrets ?? []).map((each) => readOnly(`secret-${each}`, `/etc/prometheus/secrets/${each}`)),
       ...(spec.configMaps ?? []).map((each) => readOnly(`configmap-${each}`, `/etc/prometheus/configmaps/${each}`)),
@@ -194,18 +134,8 @@ function server({ metadata, spec }: Prometheus, { version, ruleConfigMaps }: Wor
   };
 }
 
-function readOnly(name: string, mountPath: string): Mount {
-  return { name, mountPath, readOnly: true };
-}
-
 function ruleMounts(configMaps: readonly string[]): readonly Mount[] {
   return configMaps.map((name) => readOnly(name, `${rulesFolder}/${name}`));
-}
-
-function storageMount(name: string, { storage }: PrometheusSpec): Mount {
-  const claim = storage?.volumeClaimTemplate?.metadata?.name ?? volumeName(name);
-  const isWhole = storage === undefined || storage.disableMountSubPath === true;
-  return { name: claim, mountPath: storageFolder, ...(isWhole ? {} : { subPath: "prometheus-db" }) };
 }
 
 /** Replaying the log of a large server takes long: a quarter of an hour, unless the user says more. */
@@ -220,59 +150,34 @@ function hasLogVolume({ queryLogFile = "", scrapeFailureLogFile = "" }: Promethe
   return [queryLogFile, scrapeFailureLogFile].some((path) => path !== "" && !path.includes("/"));
 }
 
-/** Writes the configuration and has Prometheus load it; as an init container it ends at once. */
-function reloader(
-  name: "config-reloader" | "init-config-reloader",
+/** Writes the configuration and has Prometheus load it. */
+function reloaders(
   { spec }: Prometheus,
   shard: number,
   { reloaderImage, ruleConfigMaps }: WorkloadSettings,
-): Container {
-  const isFirst = name === "init-config-reloader";
-  const url = `http://localhost:${prometheusPort}${routePrefix(spec)}/-/reload`.replace(/([^:])\/\//, "$1/");
-  const isLocal = spec.listenLocal === true;
-  return {
-    name,
+): ReloaderContainers {
+  return reloaderContainers({
     image: reloaderImage,
-    ...(spec.imagePullPolicy === undefined ? {} : { imagePullPolicy: spec.imagePullPolicy }),
-    args: [
-      "reload",
-      `--config=${configFolder}/${configFile}`,
-      `--output=${outputFile}`,
-      ...(isFirst ? ["--once"] : [`--reload-url=${url}`, `--listen=${isLocal ? "127.0.0.1" : ""}:${reloaderPort}`]),
-      ...(isFirst ? [] : ruleConfigMaps.map((each) => `--rules=${rulesFolder}/${each}`)),
-    ],
-    env: [
-      { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
-      { name: "SHARD", value: String(shard) },
-    ],
-    ...(isFirst || isLocal ? {} : { ports: [{ name: "reloader-web", containerPort: reloaderPort, protocol: "TCP" }] }),
-    resources: { requests: { cpu: "10m", memory: "64Mi" } },
-    securityContext: containerSecurity,
-    terminationMessagePolicy: "FallbackToLogsOnError",
-    volumeMounts: [
-      readOnly("config", configFolder),
-      { name: "config-out", mountPath: outputFolder },
-      ...(isFirst ? [] : ruleMounts(ruleConfigMaps)),
-    ],
-  };
+    imagePullPolicy: spec.imagePullPolicy,
+    config: `${configFolder}/${configFile}`,
+    output: outputFile,
+    reloadUrl: `http://localhost:${prometheusPort}${routePrefix(spec)}/-/reload`.replace(/([^:])\/\//, "$1/"),
+    listensLocally: spec.listenLocal === true,
+    watched: ruleConfigMaps.map((each) => `--rules=${rulesFolder}/${each}`),
+    env: [{ name: "SHARD", value: String(shard) }],
+    mounts: [readOnly("config", configFolder), { name: "config-out", mountPath: outputFolder }],
+    watchedMounts: ruleMounts(ruleConfigMaps),
+  });
 }
 
 function volumes({ metadata, spec }: Prometheus, { ruleConfigMaps }: WorkloadSettings): readonly Volume[] {
   const { name = "" } = metadata;
-  const { storage } = spec;
-  const data: Volume = {
-    name: volumeName(name),
-    ...(storage?.ephemeral === undefined
-      ? { emptyDir: { ...storage?.emptyDir } }
-      : { ephemeral: { ...storage.ephemeral } }),
-  };
-  const isInPod = claimTemplates({ metadata, spec } as Prometheus).length === 0;
   return [
     { name: "config", secret: { secretName: prefixed(name) } },
     { name: "tls-assets", projected: { sources: [{ secret: { name: tlsSecretName(name) } }] } },
     // The configuration has passwords, so it is on no disk.
     { name: "config-out", emptyDir: { medium: "Memory" } },
-    ...(isInPod ? [data] : []),
+    ...dataVolumes(spec.storage, volumeName(name)),
     ...(spec.secrets ?? []).map((each): Volume => ({ name: `secret-${each}`, secret: { secretName: each } })),
     ...(spec.configMaps ?? []).map((each): Volume => ({ name: `configmap-${each}`, configMap: { name: each } })),
     ...ruleConfigMaps.map((each): Volume => ({ name: each, configMap: { name: each, optional: true } })),

@@ -1,6 +1,6 @@
 /** Versions of Prometheus, which decide what a configuration may have. */
 
-export interface PrometheusVersion {
+export interface Version {
   readonly major: number;
   readonly minor: number;
   readonly patch: number;
@@ -15,7 +15,7 @@ export const defaultPrometheusVersion = "v2.53.3";
 const pattern = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(-[0-9A-Za-z.-]+)?(?:\+.*)?$/;
 
 /** Undefined when the text is no version. */
-export function parsePrometheusVersion(text: string): PrometheusVersion | undefined {
+export function parseVersion(text: string): Version | undefined {
   const [, major, minor, patch, candidate] = pattern.exec(text.trim()) ?? [];
   if (major === undefined) return undefined;
   return {
@@ -28,7 +28,7 @@ export function parsePrometheusVersion(text: string): PrometheusVersion | undefi
 }
 
 /** `minimum` is a version without a candidate; a candidate of it is taken for older. */
-export function isAtLeast(version: PrometheusVersion, minimum: string): boolean {
+export function isAtLeast(version: Version, minimum: string): boolean {
   const [major = 0, minor = 0, patch = 0] = minimum.split(".").map(Number);
   const differences = [version.major - major, version.minor - minor, version.patch - patch];
   const first = differences.find((difference) => difference !== 0);

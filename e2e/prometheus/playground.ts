@@ -1,5 +1,5 @@
 /** An embedded cluster with the operator for Prometheus, and a client inside of it. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCluster } from "@setpoint/cli";
@@ -10,6 +10,7 @@ import { Kubectl } from "../kubectl/kubectl.ts";
 const manifests = new URL("../../operators/prometheus/manifests/install.yaml", import.meta.url).pathname;
 const upstream = new URL("fixtures/", import.meta.url).pathname;
 const applicationImage = "quay.io/brancz/prometheus-example-app:v0.5.0";
+const receiverImage = "setpoint.invalid/alert-receiver:1";
 const loadMsMax = 600_000;
 const eventsLengthMax = 4_000;
 
@@ -24,12 +25,28 @@ function application(folder: string): ImageSource {
   };
 }
 
-async function loadApplication(): Promise<void> {
+/** Keeps each body that is posted to `/cgi-bin/alerts`, one a line, and serves them as `/kept/alerts`. */
+function receiver(folder: string): ImageSource {
+  const script = join(folder, "alerts");
+  writeFileSync(
+    script,
+    "#!/bin/sh\n(cat; echo) >> /www/kept/alerts\nprintf 'Content-Type: text/plain\\r\\n\\r\\nok\\n'\n",
+  );
+  chmodSync(script, 0o755);
+  return {
+    closure: { suite: "bookworm", packages: ["busybox-static"] },
+    files: [{ from: script, to: "/www/cgi-bin/alerts" }],
+    links: { "/bin/sh": "/bin/busybox", "/bin/cat": "/bin/busybox" },
+    command: ["/bin/busybox", "httpd", "-f", "-p", "8080", "-h", "/www"],
+  };
+}
+
+async function loadImages(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-prometheus-"));
   const record = join(tmpdir(), "setpoint-e2e-prometheus");
   mkdirSync(record, { recursive: true });
   try {
-    const images = { [applicationImage]: application(folder) };
+    const images = { [applicationImage]: application(folder), [receiverImage]: receiver(folder) };
     await loadMadeImages(images, join(record, "images.json"), AbortSignal.timeout(loadMsMax));
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -50,7 +67,7 @@ export class PrometheusPlayground implements AsyncDisposable {
   }
 
   static async open(): Promise<PrometheusPlayground> {
-    await loadApplication();
+    await loadImages();
     await using parts = new AsyncDisposableStack();
     const cluster = parts.use(await startCluster({ directory: undefined, port: 0, nodes: 1, say: console.log }));
     const kubectl = parts.use(new Kubectl(cluster.kubeconfig));
@@ -69,6 +86,19 @@ export class PrometheusPlayground implements AsyncDisposable {
 
   async apply(manifest: object): Promise<void> {
     await this.kubectl.ok("apply -f -", [], { input: JSON.stringify(manifest) });
+  }
+
+  /** A pod and a Service `receiver`, which keeps what is posted to it. */
+  async startReceiver(): Promise<void> {
+    const kept = { name: "kept", mountPath: "/www/kept" };
+    const spec = {
+      containers: [{ name: "receiver", image: receiverImage, volumeMounts: [kept] }],
+      volumes: [{ name: "kept", emptyDir: {} }],
+    };
+    const metadata = { name: "receiver", labels: { run: "receiver" } };
+    await this.apply({ apiVersion: "v1", kind: "Pod", metadata, spec });
+    await this.kubectl.ok("expose pod receiver --port=8080");
+    await this.wait("--for=condition=Ready pod/receiver", 120);
   }
 
   /** Waits as `kubectl wait` does; an error has the pods and the latest events. */
@@ -93,7 +123,12 @@ export class PrometheusPlayground implements AsyncDisposable {
 
   /** A page of Prometheus; empty when it does not answer. */
   async get(path: string): Promise<string> {
-    const { stdout } = await this.kubectl.run(`exec client -- wget -q -O- http://prometheus-operated:9090/${path}`);
+    return this.fetch(`http://prometheus-operated:9090/${path}`);
+  }
+
+  /** What a server inside of the cluster answers; empty when it does not. */
+  async fetch(url: string): Promise<string> {
+    const { stdout } = await this.kubectl.run("exec client -- wget -q -O-", [url]);
     return stdout;
   }
 

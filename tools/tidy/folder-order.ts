@@ -39,6 +39,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     "kind",
     "generate",
     "select",
+    "notification",
     "rules",
     "workload",
     "reload",

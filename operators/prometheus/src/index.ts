@@ -1,4 +1,5 @@
 /** Operates Prometheus by the kinds of monitoring.coreos.com; see the README beside this package. */
+export { Alertmanager } from "./kind/alertmanager.ts";
 export { PodMonitor } from "./kind/pod-monitor.ts";
 export { Prometheus } from "./kind/prometheus.ts";
 export { PrometheusRule } from "./kind/prometheus-rule.ts";

@@ -2,15 +2,20 @@
 import { controller, defineOperator, keyOf, type KindRef, type KubeObject, type Operator, watching } from "setpoint";
 import { ConfigMap, Namespace, Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
 import { act } from "./act/act.ts";
+import { actOnAlertmanager } from "./act/act-on-alertmanager.ts";
 import { bindingControllers } from "./bindings/binding-controllers.ts";
+import { Alertmanager } from "./kind/alertmanager.ts";
 import { PodMonitor } from "./kind/pod-monitor.ts";
 import { Prometheus } from "./kind/prometheus.ts";
 import { PrometheusRule } from "./kind/prometheus-rule.ts";
 import { ServiceMonitor } from "./kind/service-monitor.ts";
 import type { LoadedGateway } from "./observe/loaded-gateway.ts";
 import { observe } from "./observe/observe.ts";
+import { observeAlertmanager } from "./observe/observe-alertmanager.ts";
 import type { PlanSettings } from "./plan/outcome.ts";
+import { planAlertmanager } from "./plan/alertmanager-plan.ts";
 import { plan } from "./plan/plan.ts";
+import { alertmanagerLabel } from "./workload/alertmanager-names.ts";
 import { labels, managedSelector } from "./workload/names.ts";
 
 /** `image` of the settings is the operator's own, which has the reloader. */
@@ -27,23 +32,24 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
       wakingAll(PrometheusRule),
       wakingAll(Namespace),
       watching(Service, () => [], { labelSelector: managedSelector }),
-      watching(
-        Pod,
-        ({ metadata }) => {
-          const name = metadata.labels?.[labels.name];
-          return name === undefined ? [] : [{ name, namespace: metadata.namespace ?? "" }];
-        },
-        { labelSelector: managedSelector },
-      ),
+      wakingByPod(labels.name),
     ],
     async reconcile(prometheus, context) {
       const seen = await observe(prometheus, context, gateway);
       return act(seen, plan(seen, settings), context);
     },
   });
+  const alertmanagers = controller(Alertmanager, {
+    owns: [StatefulSet, { kind: Secret, labelSelector: managedSelector }],
+    watches: [watching(Service, () => [], { labelSelector: managedSelector }), wakingByPod(alertmanagerLabel)],
+    async reconcile(alertmanager, context) {
+      const seen = await observeAlertmanager(alertmanager, context, gateway);
+      return actOnAlertmanager(seen, planAlertmanager(seen, settings), context);
+    },
+  });
   return defineOperator({
     name: "prometheus",
-    controllers: [prometheuses, ...bindingControllers],
+    controllers: [prometheuses, alertmanagers, ...bindingControllers],
     permissions: [{ apiGroups: [""], resources: ["services"], verbs: ["create", "patch"] }],
   });
 }
@@ -51,4 +57,13 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
 /** Any Prometheus may select the object, or may have selected it before. */
 function wakingAll<T extends KubeObject>(kind: KindRef<T>): ReturnType<typeof watching<T>> {
   return watching(kind, (_, cache) => cache.list(Prometheus, { allNamespaces: true }).map(keyOf));
+}
+
+/** The label's value is the name of the workload that the pod belongs to. */
+function wakingByPod(label: string): ReturnType<typeof watching<Pod>> {
+  const keys = ({ metadata }: Pod): readonly { readonly name: string; readonly namespace: string }[] => {
+    const name = metadata.labels?.[label];
+    return name === undefined ? [] : [{ name, namespace: metadata.namespace ?? "" }];
+  };
+  return watching(Pod, keys, { labelSelector: managedSelector });
 }

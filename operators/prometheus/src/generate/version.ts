@@ -1,4 +1,4 @@
-/** Versions of Prometheus, which decide what a configuration may have. */
+/** Versions of servers, which decide what a configuration may have. */
 
 export interface Version {
   readonly major: number;
@@ -9,8 +9,9 @@ export interface Version {
   readonly text: string;
 }
 
-/** The newest one that the tests of this operator run, and the one that an absent `spec.version` means. */
+/** The newest ones that the tests of this operator run, and those that an absent `spec.version` means. */
 export const defaultPrometheusVersion = "v2.53.3";
+export const defaultAlertmanagerVersion = "v0.28.1";
 
 const pattern = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(-[0-9A-Za-z.-]+)?(?:\+.*)?$/;
 

@@ -10,6 +10,8 @@ export interface PlanSettings {
   readonly options: GeneratorOptions;
   /** The version of a Prometheus that names none. */
   readonly defaultVersion?: string;
+  /** The version of an Alertmanager that names none. */
+  readonly defaultAlertmanagerVersion?: string;
 }
 
 /** An object that is left out. */

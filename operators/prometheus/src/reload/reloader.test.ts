@@ -7,13 +7,15 @@ import { withVariables } from "./variables.ts";
 class Pod {
   configuration: string | undefined = "good: $(POD_NAME)";
   rules = new Map<string, string>();
+  watched = "";
   written: string[] = [];
   reloads = 0;
   isUp = true;
   time = 0;
 
   readonly reloader = new Reloader({
-    read: () => Promise.resolve({ configuration: this.configuration, rules: new Map(this.rules) }),
+    read: () =>
+      Promise.resolve({ configuration: this.configuration, rules: new Map(this.rules), watched: this.watched }),
     write: (text) => Promise.resolve(void this.written.push(text)),
     reload: () => {
       this.reloads++;
@@ -73,6 +75,16 @@ describe("Reloader", () => {
     await pod.step();
     expect(pod.reloader.report).toEqual({ hash: good, loadedAt: "time 3" });
     expect(pod.written.at(-1)).toBe("good: prometheus-main-0");
+  });
+
+  test("loads a changed template, of which the operator knows nothing", async () => {
+    const pod = new Pod();
+    await pod.step();
+    pod.watched = "changed";
+    await pod.step();
+    await pod.step();
+    expect(pod.reloads).toBe(2);
+    expect(pod.reloader.report.hash).toBe(pod.hash);
   });
 
   test("waits for a Prometheus that has not started", async () => {

@@ -1,6 +1,6 @@
 /**
- * Writes the configuration for Prometheus and has it loaded. It never stays behind a configuration that
- * Prometheus has refused: it asks again, and takes the next one as soon as it is there.
+ * Writes the configuration for a server and has it loaded. It never stays behind a configuration that the
+ * server has refused: it asks again, and takes the next one as soon as it is there.
  */
 import { configurationHash } from "./configuration-hash.ts";
 import { withVariables } from "./variables.ts";
@@ -11,13 +11,15 @@ export interface Sources {
   readonly configuration: string | undefined;
   /** By `CONFIGMAP/FILE`. */
   readonly rules: ReadonlyMap<string, string>;
+  /** The digest of files that the operator does not know: a change of them is loaded, but not reported. */
+  readonly watched: string;
 }
 
 /** Where a reloader reads, writes and asks. */
 export interface ReloaderPorts {
   readonly read: () => Promise<Sources>;
   readonly write: (text: string) => Promise<void>;
-  /** Rejects with what Prometheus says when it keeps its old configuration. */
+  /** Rejects with what the server says when it keeps its old configuration. */
   readonly reload: (signal: AbortSignal) => Promise<void>;
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** RFC 3339. */
@@ -26,7 +28,7 @@ export interface ReloaderPorts {
 
 /** What a reloader reports. */
 export interface LoadedReport {
-  /** Of the configuration and rules that Prometheus has loaded; absent before the first one. */
+  /** Of the configuration and rules that the server has loaded; absent before the first one. */
   readonly hash?: string;
   readonly loadedAt?: string;
   /** Why a newer one is not loaded. */
@@ -36,6 +38,7 @@ export interface LoadedReport {
 export class Reloader {
   readonly #ports: ReloaderPorts;
   #written = "";
+  #watched = "";
   #report: LoadedReport = {};
 
   constructor(ports: ReloaderPorts) {
@@ -46,7 +49,7 @@ export class Reloader {
     return this.#report;
   }
 
-  /** Whether Prometheus has what is mounted, as far as the last step knows. */
+  /** Whether the server has what is mounted, as far as the last step knows. */
   get isSettled(): boolean {
     return this.#report.hash !== undefined && this.#report.failing === undefined;
   }
@@ -61,14 +64,16 @@ export class Reloader {
 
   /** Loads what is mounted, unless it is loaded already. */
   async step(signal: AbortSignal): Promise<void> {
-    const { configuration, rules } = await this.#ports.read();
+    const { configuration, rules, watched } = await this.#ports.read();
     if (configuration === undefined) return;
     const hash = configurationHash(configuration, rules);
-    if (hash === this.#report.hash && this.#report.failing === undefined) return;
+    const isLoaded = hash === this.#report.hash && watched === this.#watched;
+    if (isLoaded && this.#report.failing === undefined) return;
     try {
       await this.#write(configuration);
       await this.#ports.reload(signal);
       this.#report = { hash, loadedAt: this.#ports.now() };
+      this.#watched = watched;
     } catch (error) {
       this.#report = { ...this.#report, failing: this.#failure(hash, error) };
     }

@@ -1,4 +1,4 @@
-/** The program `reload`: the sidecar of a Prometheus. */
+/** The program `reload`: the sidecar of a server. */
 import { createServer, type Server } from "node:http";
 import { parseArgs } from "node:util";
 import { sleep, timestamp } from "@setpoint/host";
@@ -18,13 +18,14 @@ export async function runReloader(args: readonly string[]): Promise<number> {
       config: { type: "string", default: "" },
       output: { type: "string", default: "" },
       rules: { type: "string", multiple: true, default: [] },
+      watch: { type: "string", multiple: true, default: [] },
       once: { type: "boolean", default: false },
       "reload-url": { type: "string", default: "" },
       listen: { type: "string", default: "" },
     },
   });
   const reloader = new Reloader({
-    read: () => readSources(values.config, values.rules),
+    read: () => readSources(values.config, { rules: values.rules, watched: values.watch }),
     write: (text) => writeConfiguration(values.output, text),
     reload: (signal) => requestReload(values["reload-url"], signal),
     variables: process.env,

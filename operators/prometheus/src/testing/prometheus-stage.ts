@@ -1,7 +1,7 @@
 /** The operator on stage in the simulated world. Only tests import this. */
 import { gunzipSync } from "node:zlib";
 import { ConfigMap, Secret } from "setpoint/kinds";
-import { type ProgramModel, type Setting, simulate, type World } from "setpoint/testing";
+import { type Fault, type ProgramModel, type Setting, simulate, type World } from "setpoint/testing";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { PrometheusRule, type Rule } from "../kind/prometheus-rule.ts";
 import { type ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
@@ -10,10 +10,10 @@ import { prometheusOperator } from "../prometheus-operator.ts";
 import { configurationHash } from "../reload/configuration-hash.ts";
 import type { LoadedReport } from "../reload/reloader.ts";
 
-const image = "setpoint.invalid/prometheus-operator:1";
+export const image = "setpoint.invalid/prometheus-operator:1";
 
 /** Programs that are ready at once; the reloader that is an init container ends at once. */
-const programs: ProgramModel = {
+export const programs: ProgramModel = {
   runs: () => true,
   start(launch) {
     if (launch.command.includes("--once")) launch.exited(0);
@@ -36,6 +36,11 @@ export function silentSetting(): Setting {
       },
     ],
   };
+}
+
+/** The revision of a deleted StatefulSet stays under the name that the next one would take. */
+export function keepsRevision(fault: Fault): boolean {
+  return fault.kind === "E1" && fault.child.resource === "statefulsets";
 }
 
 /** Reloaders of the world: they have loaded what is in the objects, unless Prometheus refuses it. */

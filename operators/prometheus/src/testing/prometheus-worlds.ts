@@ -2,7 +2,6 @@
 import {
   allOracles,
   excuseFaults,
-  type Fault,
   type LawOptions,
   patch,
   remove,
@@ -12,7 +11,7 @@ import {
 } from "setpoint/testing";
 import { Prometheus } from "../kind/prometheus.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
-import { monitor, prometheus, rules, silentSetting } from "./prometheus-stage.ts";
+import { keepsRevision, monitor, prometheus, rules, silentSetting } from "./prometheus-stage.ts";
 
 export const subject = (): Setting => silentSetting();
 
@@ -22,11 +21,6 @@ export const worlds: readonly StoryInit[] = [
   story("a Prometheus gets a shard", prometheus(), patch(Prometheus, "main", { spec: { shards: 2 } })),
   story("a Prometheus is deleted", monitor("app"), prometheus(), remove(Prometheus, "main")),
 ];
-
-/** The revision of a deleted StatefulSet stays under the name that the next one would take. */
-function keepsRevision(fault: Fault): boolean {
-  return fault.kind === "E1" && fault.child.resource === "statefulsets";
-}
 
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,

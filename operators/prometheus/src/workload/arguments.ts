@@ -1,12 +1,9 @@
 /** The command line of Prometheus; pure. */
-import { ConfigurationRefused } from "../generate/generation.ts";
 import { retentionTime } from "../generate/global-section.ts";
 import { isAtLeast, type Version } from "../generate/version.ts";
 import type { PrometheusSpec } from "../kind/prometheus.ts";
+import { commandLine, type Flag, routePrefix, switched, valued } from "./flags.ts";
 import { outputFile, prometheusPort, storageFolder, webConfigFile, webConfigFolder } from "./names.ts";
-
-/** A flag without a value is switched on by its name. */
-type Flag = readonly [name: string, value?: string];
 
 export function prometheusArguments(spec: PrometheusSpec, version: Version): readonly string[] {
   const own = [
@@ -15,28 +12,7 @@ export function prometheusArguments(spec: PrometheusSpec, version: Version): rea
     ...storageFlags(spec, version),
     ...queryFlags(spec),
   ];
-  const additional = (spec.additionalArgs ?? []).map(({ name, value = "" }): Flag => [name, value]);
-  const taken = additional.find(([name]) => own.some(([known]) => plain(known) === plain(name)));
-  if (taken !== undefined)
-    throw new ConfigurationRefused("spec.additionalArgs", `the operator itself sets "${taken[0]}"; remove it`);
-  return [...own, ...additional].map(([name, value = ""]) => (value === "" ? `--${name}` : `--${name}=${value}`));
-}
-
-function plain(name: string): string {
-  return name.replace(/^no-/, "");
-}
-
-/** A flag that is left out when it has no value. */
-function valued(name: string, value: string | number | undefined): readonly Flag[] {
-  return value === undefined || value === "" || value === 0 ? [] : [[name, String(value)]];
-}
-
-function switched(name: string, isOn: boolean | undefined): readonly Flag[] {
-  return isOn === true ? [[name]] : [];
-}
-
-export function routePrefix({ routePrefix: prefix = "" }: PrometheusSpec): string {
-  return prefix === "" ? "/" : prefix;
+  return commandLine(own, spec.additionalArgs);
 }
 
 function webFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {

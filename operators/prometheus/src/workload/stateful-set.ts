@@ -4,8 +4,9 @@ import { rulesFolder } from "../generate/configuration.ts";
 import { tlsAssetsFolder } from "../generate/assets.ts";
 import type { Version } from "../generate/version.ts";
 import type { Prometheus, PrometheusSpec } from "../kind/prometheus.ts";
-import { prometheusArguments, routePrefix } from "./arguments.ts";
+import { prometheusArguments } from "./arguments.ts";
 import { claimTemplates, dataVolumes, storageMount } from "./data-volume.ts";
+import { routePrefix } from "./flags.ts";
 import { type Container, mergeContainers } from "./merge-containers.ts";
 import {
   configFile,

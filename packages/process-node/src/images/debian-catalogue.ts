@@ -39,6 +39,14 @@ const prometheus253: ImageSource = {
   user: "65534:65534",
 };
 
+const alertmanager028: ImageSource = {
+  closure: { suite: "trixie", packages: ["prometheus-alertmanager"] },
+  version: { package: "prometheus-alertmanager", upstream: "0.28.1" },
+  env: { PATH: path },
+  entrypoint: ["/usr/bin/prometheus-alertmanager"],
+  user: "65534:65534",
+};
+
 /** Images of real clusters and the Debian closures that replace them. */
 export const debianCatalogue: readonly CatalogueEntry[] = [
   {
@@ -47,5 +55,6 @@ export const debianCatalogue: readonly CatalogueEntry[] = [
   },
   { repositories: ["registry.k8s.io/etcd"], tags: { "3.4.23-0": etcd34, "3.5.16-0": etcd35 } },
   { repositories: ["quay.io/prometheus/prometheus"], tags: { "v2.53.3": prometheus253 } },
+  { repositories: ["quay.io/prometheus/alertmanager"], tags: { "v0.28.1": alertmanager028 } },
   ...commonImages,
 ];

@@ -1,0 +1,39 @@
+/** Reads everything that the plan of an Alertmanager needs into one snapshot; changes nothing. */
+import type { ReconcileContext, Stored } from "setpoint";
+import { Secret, StatefulSet } from "setpoint/kinds";
+import { given } from "../generate/generation.ts";
+import { Alertmanager } from "../kind/alertmanager.ts";
+import type { AlertmanagerSeen, BaseFiles } from "../seen/alertmanager-seen.ts";
+import { alertmanagerFile, alertmanagerLabel, alertmanagerName } from "../workload/alertmanager-names.ts";
+import type { LoadedGateway } from "./loaded-gateway.ts";
+import { observePods } from "./observe-pods.ts";
+
+export async function observeAlertmanager(
+  alertmanager: Stored<Alertmanager>,
+  context: ReconcileContext,
+  gateway: LoadedGateway,
+): Promise<AlertmanagerSeen> {
+  const { name } = alertmanager.metadata;
+  return {
+    alertmanager,
+    base: await readBase(alertmanager, context),
+    statefulSets: context.children.list(StatefulSet),
+    pods: await observePods({ label: alertmanagerLabel, name }, context, gateway),
+    servicePortName: servicePortName(alertmanager, context),
+  };
+}
+
+/** The Secret is the user's, so the cache lacks it. */
+async function readBase({ metadata, spec }: Stored<Alertmanager>, { fresh }: ReconcileContext): Promise<BaseFiles> {
+  const name = given(spec.configSecret) ?? alertmanagerName(metadata.name);
+  const secret = await fresh(Secret, name, metadata.namespace);
+  const { [alertmanagerFile]: base, ...files } = secret?.data ?? {};
+  return { configuration: base === undefined ? undefined : Buffer.from(base, "base64").toString("utf8"), files };
+}
+
+/** That of the first Alertmanager of the namespace, so that two of them do not change it in turn. */
+function servicePortName(alertmanager: Stored<Alertmanager>, context: ReconcileContext): string {
+  const sharing = context.list(Alertmanager).filter(({ spec }) => spec.serviceName === undefined);
+  const [first] = sharing.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return (first ?? alertmanager).spec.portName;
+}

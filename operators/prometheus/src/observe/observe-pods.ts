@@ -1,0 +1,27 @@
+/** Reads the pods of a workload, and what their reloaders report. */
+import type { ReconcileContext, Stored } from "setpoint";
+import { Pod } from "setpoint/kinds";
+import type { SeenPod } from "../seen/seen.ts";
+import type { LoadedGateway } from "./loaded-gateway.ts";
+
+/** Those whose label `label` has the value `name`, in the order of their names. */
+export async function observePods(
+  { label, name }: { readonly label: string; readonly name: string },
+  context: ReconcileContext,
+  gateway: LoadedGateway,
+): Promise<readonly SeenPod[]> {
+  const pods = context.list(Pod).filter((pod) => pod.metadata.labels?.[label] === name);
+  const sorted = pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const seen = await Promise.all(sorted.map((pod) => observePod(pod, gateway, context.signal)));
+  context.signal.throwIfAborted();
+  return seen;
+}
+
+async function observePod(pod: Stored<Pod>, gateway: LoadedGateway, signal: AbortSignal): Promise<SeenPod> {
+  const { podIP, conditions = [] } = pod.status ?? {};
+  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  const isAsked = podIP !== undefined && pod.metadata.deletionTimestamp === undefined;
+  // One that does not answer is a fact too.
+  const loaded = isAsked ? await gateway(podIP, signal).catch(() => undefined) : undefined;
+  return { name: pod.metadata.name, isReady, loaded };
+}

@@ -93,7 +93,6 @@ export async function killAhead(arena: PostgresArena): Promise<void> {
   await delay(behindMs);
   await kill(target, primary);
   await deletePod(target, primary);
-  await target.until("another primary", async () => (await target.leader()) !== primary, switchMsMax);
 }
 
 async function switchOver({ target, pick }: PostgresArena): Promise<void> {

@@ -102,7 +102,7 @@ export class PostgresTarget implements Target {
       if (await holds().catch((error: unknown) => void (last = `; the last attempt failed: ${messageOf(error)}`)))
         return;
     }
-    const { status } = await this.cluster.get();
+    const { specInForce: _spec, conditions: _conditions, ...status } = (await this.cluster.get()).status ?? {};
     throw new Error(`${what} did not happen within ${withinMs / 1_000} s; ${JSON.stringify(status)}${last}`);
   }
 

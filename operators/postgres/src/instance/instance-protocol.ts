@@ -31,9 +31,31 @@ export interface DesiredInstance {
   readonly mayPromote: boolean;
   /** The very first start: `primary` creates the data when it has none. */
   readonly isFirstStart: boolean;
+  /** What the first start fills the data with. */
+  readonly import?: WantedImport | undefined;
   /** All instances, this one among them. */
   readonly peers: readonly Peer[];
   readonly settings: ServerSettings;
+}
+
+/** Another server, from which the first start takes its data; the password is in a file of the pod. */
+export interface ImportedServer {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  readonly sslMode: string;
+}
+
+/** What the first start imports. */
+export interface WantedImport {
+  readonly from: ImportedServer;
+  /** Whether one database becomes that of the application, with its owner. */
+  readonly isMicroservice: boolean;
+  /** `*` stands for all. */
+  readonly databases: readonly string[];
+  readonly roles: readonly string[];
+  readonly hasRolePasswords: boolean;
 }
 
 /** What configuration files say. */

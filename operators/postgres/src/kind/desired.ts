@@ -1,5 +1,5 @@
 /** What the spec of a cluster asks of its instances; pure. */
-import type { DesiredInstance, ServerSettings } from "../instance/instance-protocol.ts";
+import type { DesiredInstance, ServerSettings, WantedImport } from "../instance/instance-protocol.ts";
 import { parseQuantity } from "setpoint/kinds";
 import { instanceHost } from "./names.ts";
 import { defaultParameters, parameterRefusals } from "./parameters.ts";
@@ -51,12 +51,29 @@ export function desiredInstance(
   }: { readonly names: readonly string[]; readonly replicas: readonly string[]; readonly mayPromote: boolean },
 ): DesiredInstance {
   const { term = 0, primary, systemID, restored } = cluster.status ?? {};
+  const isFirstStart = systemID === undefined && restored === undefined;
   return {
     term,
     ...(primary === undefined ? {} : { primary }),
     mayPromote,
-    isFirstStart: systemID === undefined && restored === undefined,
+    isFirstStart,
+    ...(isFirstStart ? importOf(cluster) : {}),
     peers: names.map((name) => ({ name, host: instanceHost(name, cluster) })),
     settings: settingsOf(cluster, replicas),
+  };
+}
+
+function importOf({ spec }: PostgresCluster): { readonly import?: WantedImport } {
+  if (spec.bootstrap === undefined) return {};
+  const { from, type, databases, roles, rolePasswords } = spec.bootstrap.import;
+  const { host, port, user, database, sslMode } = from;
+  return {
+    import: {
+      from: { host, port, user, database, sslMode },
+      isMicroservice: type === "microservice",
+      databases,
+      roles,
+      hasRolePasswords: rolePasswords,
+    },
   };
 }

@@ -3,6 +3,7 @@ import { archiveReportSchema, maintenanceWindows, plannedSteps } from "@setpoint
 import { age, conditions, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { quantity } from "setpoint/kinds";
 import { z } from "zod";
+import { bootstrap } from "./bootstrap.ts";
 import { labels } from "./labels.ts";
 import { parameterRules } from "./parameters.ts";
 
@@ -68,7 +69,9 @@ const spec = z.object({
   version: z
     .enum(["15", "17"])
     .default("17")
-    .describe("The major version of PostgreSQL. It cannot change yet: a dump and a new cluster are the way."),
+    .describe(
+      "The major version of PostgreSQL. It cannot change: a new cluster imports the data by spec.bootstrap.import.",
+    ),
   image: z
     .string()
     .regex(/^\S+$/)
@@ -115,6 +118,7 @@ const spec = z.object({
     })
     .optional()
     .describe("The application's database."),
+  bootstrap: bootstrap.optional(),
   dryRun: z
     .boolean()
     .default(false)
@@ -242,7 +246,7 @@ export const PostgresCluster = defineKind({
     ),
     rule(
       "self.spec.version == oldSelf.spec.version",
-      "the major version cannot change: dump the data into a new PostgresCluster",
+      "the major version cannot change: make a new PostgresCluster that imports the data of this one (spec.bootstrap.import)",
       {
         fieldPath: ".spec.version",
       },
@@ -266,6 +270,16 @@ export const PostgresCluster = defineKind({
       "has(self.spec.database) == has(oldSelf.spec.database) && (!has(self.spec.database) || self.spec.database == oldSelf.spec.database)",
       "the first start creates this database and its owner; create others with SQL",
       { fieldPath: ".spec.database" },
+    ),
+    rule(
+      "!has(self.spec.bootstrap) || self.spec.bootstrap.import.type != 'microservice' || (size(self.spec.bootstrap.import.databases) == 1 && self.spec.bootstrap.import.databases[0] != '*')",
+      "a microservice is the contents of one database: name it, or use type monolith",
+      { fieldPath: ".spec.bootstrap.import.databases" },
+    ),
+    rule(
+      "!has(self.spec.bootstrap) || !(self.spec.bootstrap.import.from.sslMode in ['verify-ca', 'verify-full']) || has(self.spec.bootstrap.import.from.ca)",
+      "verify-ca and verify-full need spec.bootstrap.import.from.ca, the certificates to trust",
+      { fieldPath: ".spec.bootstrap.import.from.sslMode" },
     ),
     rule(notReserved("name"), "postgres, template0, template1, streaming_replica and pg_… are reserved names", {
       fieldPath: ".spec.database.name",

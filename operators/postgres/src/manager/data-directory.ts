@@ -87,8 +87,8 @@ export class DataDirectory {
       if (name.endsWith(".done")) renameSync(join(folder, name), join(folder, name.replace(/done$/, "ready")));
   }
 
-  /** Creates a new cluster of databases. */
-  async create(signal: AbortSignal): Promise<void> {
+  /** Creates a new cluster of databases; `fill` writes to it before it counts. */
+  async create(signal: AbortSignal, fill: (folder: string) => Promise<void> = async () => {}): Promise<void> {
     this.#clear();
     const args = [
       "-D",
@@ -102,6 +102,7 @@ export class DataDirectory {
       "--locale=C.UTF-8",
     ];
     await this.#run("initdb", args, signal);
+    await fill(paths.newData);
     renameSync(paths.newData, paths.data);
   }
 

@@ -54,6 +54,8 @@ export class InstanceManager {
   #restarts: string | undefined;
   /** The server is being stopped so that it restarts: a short run is no fault of its. */
   #isStopping = false;
+  /** This process created the data, and the application's database is not in them yet. */
+  #lacksDatabase = false;
   /** The inner objects were ensured for this term and password. */
   #ensuredFor = "";
   #control: ControlFile | undefined;
@@ -138,7 +140,7 @@ export class InstanceManager {
 
   async isReady(): Promise<boolean> {
     const facts = await this.#facts();
-    if (facts === undefined || this.#parts.server.isStopping) return false;
+    if (facts === undefined || this.#parts.server.isStopping || this.#lacksDatabase) return false;
     return facts.isPrimary ? this.#isInOffice() : true;
   }
 
@@ -220,7 +222,8 @@ export class InstanceManager {
       if (!desired.isFirstStart)
         throw new Error("The volume of the primary has no data: restore a backup, or name another instance");
       this.#message = "creating the data";
-      await data.create(signal);
+      await data.create(signal, (folder) => this.#import(desired, folder, signal));
+      this.#lacksDatabase = true;
     }
     if (!this.#holdsLease()) {
       this.#message = "waiting for the operator or a majority of the instances to confirm the primary";
@@ -239,6 +242,13 @@ export class InstanceManager {
     data.forgetArchived();
     await this.#configuration.keep(desired.settings, facts, { name: this.name }, signal);
     await this.#ensureInnerObjects(desired);
+  }
+
+  async #import({ import: wanted, settings }: DesiredInstance, folder: string, signal: AbortSignal): Promise<void> {
+    if (wanted === undefined) return;
+    const say = (message: string): void => void (this.#message = message);
+    await this.#parts.dataImport.run(wanted, { folder, database: settings.database, say, signal });
+    say("creating the data");
   }
 
   /** Whether the server is the one that was to be restarted. */
@@ -275,6 +285,7 @@ export class InstanceManager {
     if (wanted === this.#ensuredFor) return;
     await innerObjects.ensure(settings.database);
     this.#ensuredFor = wanted;
+    this.#lacksDatabase = false;
   }
 
   async #beReplica(desired: DesiredInstance, signal: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@
 import type { DesiredInstance } from "../instance/instance-protocol.ts";
 import type { ArchiveFolder } from "./archive-folder.ts";
 import type { DataDirectory } from "./data-directory.ts";
+import type { DataImport } from "./import/data-import.ts";
 import type { WantedDatabase } from "./inner-objects.ts";
 import type { ManagerClock } from "./manager-clock.ts";
 import type { PostgresServer } from "./postgres-server.ts";
@@ -27,6 +28,7 @@ export interface InstanceManagerParts {
   readonly document: DocumentFile;
   readonly settings: Shown<SettingsKeeper>;
   readonly innerObjects: InnerObjects;
+  readonly dataImport: Shown<DataImport>;
   /** Woken when there is something to do at once. */
   readonly wakeup: Wakeup;
   /** Writes a line to the log of the container. */

@@ -1,5 +1,5 @@
 /** Checks what a manager receives: a client of another release may send other fields. */
-import type { DesiredInstance, LeaseRequest } from "../instance/instance-protocol.ts";
+import type { DesiredInstance, LeaseRequest, WantedImport } from "../instance/instance-protocol.ts";
 import type { DatabaseAccess, DroppedUser, Login, WantedUser } from "../instance/user-protocol.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -24,6 +24,7 @@ export function parseDesired(value: unknown): DesiredInstance {
     ...(primary === undefined ? {} : { primary: textOf(fields, "primary") }),
     mayPromote: fields["mayPromote"] === true,
     isFirstStart: fields["isFirstStart"] === true,
+    ...(fields["import"] === undefined ? {} : { import: parseImport(fields["import"]) }),
     peers: listOf(fields, "peers").map((each) => {
       const peer = objectOf(each, "peers");
       return { name: textOf(peer, "name"), host: textOf(peer, "host") };
@@ -38,6 +39,20 @@ export function parseDesired(value: unknown): DesiredInstance {
         ? {}
         : { memoryMegabytes: wholeNumberOf(settings, "memoryMegabytes") }),
     },
+  };
+}
+
+function parseImport(value: unknown): WantedImport {
+  const fields = objectOf(value, "import");
+  const from = objectOf(fields["from"], "import.from");
+  const texts = ["host", "user", "database", "sslMode"] as const;
+  const [host, user, database, sslMode] = texts.map((name) => textOf(from, name)) as [string, string, string, string];
+  return {
+    from: { host, port: wholeNumberOf(from, "port"), user, database, sslMode },
+    isMicroservice: fields["isMicroservice"] === true,
+    databases: listOf(fields, "databases").map(String),
+    roles: listOf(fields, "roles").map(String),
+    hasRolePasswords: fields["hasRolePasswords"] === true,
   };
 }
 

@@ -6,6 +6,10 @@ export const paths = {
   data: "/var/lib/postgresql/data/pgdata",
   /** Data under construction; takes the place of `data` when complete. */
   newData: "/var/lib/postgresql/data/pgdata.new",
+  /** What was dumped of another server, until it is restored into the new data. */
+  dump: "/var/lib/postgresql/data/import",
+  /** The socket of the server that imports, which nobody else finds. */
+  importSocket: "/run/setpoint/import",
   /** Settings of a restore, which count until the server has recovered. */
   recovery: "/var/lib/postgresql/data/recovery.conf",
   /** Segments of the log from an archive, for a restore. */

@@ -6,6 +6,7 @@ import { BaseBackups } from "./base-backup.ts";
 import { copyCertificates } from "./certificate-files.ts";
 import { DataDirectory } from "./data-directory.ts";
 import { documentFile } from "./document-file.ts";
+import { DataImport } from "./import/data-import.ts";
 import { ensureInnerObjects, readPassword } from "./inner-objects.ts";
 import { InstanceManager } from "./instance-manager.ts";
 import { keepLease } from "./lease-keeper.ts";
@@ -48,6 +49,7 @@ export async function runManager(name: string): Promise<number> {
     document: documentFile,
     settings: new SettingsKeeper({ name, trial: new SettingsTrial(programs), data, sql }),
     innerObjects: { readPassword, ensure: (database) => ensureInnerObjects(sql, database) },
+    dataImport: new DataImport(programs),
     wakeup: new Wakeup(managerClock),
     complain: (line) => void process.stderr.write(`${line}\n`),
   });

@@ -67,6 +67,7 @@ export class SimulatedInstance implements Program {
       // The model knows no settings that PostgreSQL would refuse.
       settings: { errors: [], accepted: async (wanted) => wanted, prove: () => {}, blame: () => false },
       innerObjects: { readPassword: () => "", ensure: () => take(5, 50) },
+      dataImport: { run: () => take(1_000, 5_000) },
       wakeup: new Wakeup(clock),
       complain: () => {},
     });

@@ -172,7 +172,7 @@ async function waitsFor(name: string, why: RegExp): Promise<void> {
   }, limitMs);
 }
 
-test("what an import cannot do is said in the status, and it goes on when that is mended", async () => {
+test("what an import cannot do is in the status, and it goes on when that is repaired", async () => {
   const secret = (value: string): object => ({
     apiVersion: "v1",
     kind: "Secret",
@@ -182,16 +182,16 @@ test("what an import cannot do is said in the status, and it goes on when that i
   await playground.apply(secret("not this one"));
   const from = { ...boss, password: { name: "wrong" } };
   const asking = (databases: readonly string[]): ReturnType<typeof cluster> =>
-    cluster("mended", { bootstrap: { import: { from, databases } } });
+    cluster("repaired", { bootstrap: { import: { from, databases } } });
   await playground.apply(asking(["shop", "nowhere"]));
-  await waitsFor("mended", /password authentication failed for user "boss"/);
+  await waitsFor("repaired", /password authentication failed for user "boss"/);
   await playground.apply(secret(password));
   await waitsFor(
-    "mended",
+    "repaired",
     /spec\.bootstrap\.import\.databases: source:5432 has no database "nowhere".*it has Wage slips, shop/,
   );
   await playground.create(asking(["shop"]));
-  expect(await playground.sqlIn("mended-1", "shop", contents)).toBe(await onSource("shop", contents));
+  expect(await playground.sqlIn("repaired-1", "shop", contents)).toBe(await onSource("shop", contents));
 });
 
 test("an import whose process is killed begins again, and imports everything once", async () => {

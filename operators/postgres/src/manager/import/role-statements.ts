@@ -1,4 +1,4 @@
-/** Roles of another server as statements that make them here; pure. Source: PostgreSQL's page of CREATE ROLE. */
+/** Roles of another server as statements that make them here; pure. Source: PostgreSQL on CREATE ROLE. */
 import { poolerRole } from "../../instance/pooler-protocol.ts";
 import { replicationRole } from "../paths.ts";
 import { identifier, literal } from "../sql-text.ts";

@@ -54,8 +54,10 @@ export type PodState = "missing" | "starting" | "running" | "ended" | "leaving";
 /** What the kubelet says of the pod's server; a node that is cut off goes on saying the last. */
 export function podState(pod: Pod | undefined): PodState {
   if (pod === undefined) return "missing";
-  const state = pod.status?.containerStatuses?.find(({ name }) => name === "postgres")?.state;
-  if (state?.terminated !== undefined) return "ended";
+  const { state, lastState } = pod.status?.containerStatuses?.find(({ name }) => name === "postgres") ?? {};
+  // One that waits for its restart, CrashLoopBackOff, has ended as well.
+  if (state?.terminated !== undefined || (state?.waiting !== undefined && lastState?.terminated !== undefined))
+    return "ended";
   if (pod.metadata.deletionTimestamp !== undefined) return "leaving";
   return state?.running === undefined ? "starting" : "running";
 }

@@ -17,6 +17,7 @@ import { postgresStatus } from "./act/status.ts";
 import { databases } from "./databases/databases.ts";
 import { postgresAcceptance } from "./engine/postgres-acceptance.ts";
 import { postgresEngine } from "./engine/postgres-engine.ts";
+import { postgresOperations } from "./engine/postgres-operations.ts";
 import { httpsInnerGateway, type InnerGateway } from "./instance/inner-gateway.ts";
 import type { InstanceGateway } from "./instance/instance-gateway.ts";
 import { httpsPoolerGateway, type PoolerGateway } from "./instance/pooler-gateway.ts";
@@ -76,6 +77,7 @@ export function postgresOperator(
   });
   return defineDataService({
     acceptance: postgresAcceptance(postgresEngine(gateway)),
+    operations: postgresOperations,
     image,
     controllers: [clusters, roles(inner), databases(inner), poolers(pooling, image)],
     writes: new Map([...writes, ...poolerWrites]),

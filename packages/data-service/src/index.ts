@@ -112,6 +112,10 @@ export { changeFencing } from "./fencing/fence-operation.ts";
 export type { FencingSpec, FencingStatus } from "./fencing/fencing-fields.ts";
 export { fencingSpec, fencingStatus } from "./fencing/fencing-fields.ts";
 
+// hibernation
+export type { AwakeMembers, HibernatingInstance } from "./hibernation/hibernate-operation.ts";
+export { changeHibernation } from "./hibernation/hibernate-operation.ts";
+
 // members: claims, Services, budget, the node that a new one avoids
 export { avoidingNode } from "./members/avoided-node.ts";
 export type { DeletionPolicy, DueGrowth, VolumeGrowth } from "./members/claims.ts";

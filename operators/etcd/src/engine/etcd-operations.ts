@@ -1,6 +1,7 @@
 /** Long operations on an EtcdCluster, for the kind Operation. */
 import {
   changeFencing,
+  changeHibernation,
   type EngineOperations,
   type OperationReport,
   type OperationRequest,
@@ -31,7 +32,7 @@ export function etcdOperations(connections: EtcdConnections): EngineOperations<E
       if (request.type === "Defragment") return defragment(cluster, request, context);
       if (request.type === "Switchover") return switchOver(cluster, request, context, connections);
       if (request.type === "Fence" || request.type === "Unfence") return fencing(cluster, request, context);
-      return request.type === "Hibernate" ? hibernate(cluster, context) : wake(cluster, context);
+      return hibernation(cluster, request, context);
     },
   };
 }
@@ -86,31 +87,15 @@ async function request(
   await client.patch(EtcdCluster, { name, namespace }, { metadata: { annotations: { [label]: id } } }, { signal });
 }
 
-async function hibernate(cluster: Stored<EtcdCluster>, context: ReconcileContext): Promise<OperationReport> {
-  const { spec, status } = cluster;
-  if (!wantsVolumes(cluster))
+async function hibernation(
+  cluster: Stored<EtcdCluster>,
+  { type }: OperationRequest,
+  context: ReconcileContext,
+): Promise<OperationReport> {
+  if (type === "Hibernate" && !wantsVolumes(cluster))
     return { state: "rejected", reason: "NoVolumes", message: "Members keep their data in their pods" };
-  if (!spec.hibernated) await hibernated(cluster, true, context);
-  if (status?.phase === "Hibernated") return { state: "done", message: "All members have stopped; volumes are kept" };
-  return { state: "running", message: "Members stop", recheckMs: lookAgainMs };
-}
-
-async function wake(cluster: Stored<EtcdCluster>, context: ReconcileContext): Promise<OperationReport> {
-  const { spec, status } = cluster;
-  if (spec.hibernated) await hibernated(cluster, false, context);
-  const { size } = spec;
-  const ready = status?.readyMembers ?? 0;
-  if (!spec.hibernated && status?.phase === "Running" && ready === size)
-    return { state: "done", message: `All ${size} members answer` };
-  return { state: "running", message: "Members start", progress: `${ready}/${size}`, recheckMs: lookAgainMs };
-}
-
-async function hibernated(
-  { metadata: { name, namespace = "" } }: Stored<EtcdCluster>,
-  wanted: boolean,
-  { client, signal }: ReconcileContext,
-): Promise<void> {
-  await client.patch(EtcdCluster, { name, namespace }, { spec: { hibernated: wanted } }, { signal });
+  const members = { wanted: cluster.spec.size, ready: cluster.status?.readyMembers ?? 0 };
+  return changeHibernation(EtcdCluster, cluster, members, type, context);
 }
 
 function fencing(

@@ -104,6 +104,9 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
     startRestored: async (_, context) => context.requeueAfter(0, "start the first instance"),
     goBack: async (_, context) => context.requeueAfter(0, "start the instances"),
 
+    hibernated: async (_, context) => context.requeueAfter(0, "see that nothing is left to stop"),
+    awake: async (_, context) => context.requeueAfter(0, "start the other instances"),
+
     async deleteClaims({ claims }, context, { otherClaims }) {
       for (const claim of otherClaims) if (claims.includes(claim.metadata.name ?? "")) await context.delete(claim);
     },

@@ -2,10 +2,13 @@
 import { archivedCondition } from "@setpoint/data-service";
 import type { ConditionInit } from "setpoint";
 import { refusalText } from "../plan/plan.ts";
+import { isHibernated } from "../plan/plan-hibernation.ts";
 import { settingErrorsOf } from "../plan/plan-settings.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";
 import { acceptsWrites, isReady, primaryOf, type Seen } from "../seen/seen.ts";
 import { archiveOf } from "./status.ts";
+
+const asleep = "All instances stop and keep their volumes, until spec.hibernated is false";
 
 export function postgresConditions(seen: Seen, step: PostgresStep): readonly ConditionInit[] {
   return [available(seen, step), degraded(seen), accepted(seen), ...archived(seen)];
@@ -20,12 +23,14 @@ function available(seen: Seen, step: PostgresStep): ConditionInit {
       reason: "PrimaryAcceptsWrites",
       message: `${primary.name} accepts writes`,
     };
+  if (isHibernated(seen)) return { type: "Available", status: "False", reason: "Hibernated", message: asleep };
   const why = step.kind === "rest" ? "No instance accepts writes" : step.reason;
   return { type: "Available", status: "False", reason: "NoPrimary", message: why };
 }
 
-function degraded({ instances }: Seen): ConditionInit {
-  const unready = instances.filter((each) => !isReady(each)).map(({ name }) => name);
+function degraded(seen: Seen): ConditionInit {
+  if (isHibernated(seen)) return { type: "Degraded", status: "False", reason: "Hibernated", message: asleep };
+  const unready = seen.instances.filter((each) => !isReady(each)).map(({ name }) => name);
   return unready.length === 0
     ? { type: "Degraded", status: "False", reason: "AllInstancesReady", message: "All instances are ready" }
     : { type: "Degraded", status: "True", reason: "InstancesNotReady", message: `${unready.join(", ")} not ready` };

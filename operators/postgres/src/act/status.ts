@@ -6,6 +6,7 @@ import { wantedInstances } from "../kind/names.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { specRecord } from "../kind/spec-in-force.ts";
 import { hashOf } from "../instance/document-hash.ts";
+import { isHibernated } from "../plan/plan-hibernation.ts";
 import { isPausing } from "../plan/plan-pause.ts";
 import { changeSteps } from "../plan/change-plan.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";
@@ -29,7 +30,12 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     ...dryRunOf(seen),
     ...dataOf(seen, step),
     ...succession(seen, step, facts),
-    ...present({ voters: votersOf(seen), archive: archiveOf(seen), pausing: pausingOf(seen, step, facts) }),
+    ...present({
+      hibernation: hibernationOf(seen, step, facts),
+      voters: votersOf(seen),
+      archive: archiveOf(seen),
+      pausing: pausingOf(seen, step, facts),
+    }),
     instances: countPods(seen),
     readyInstances: instances.filter(isReady).length,
     ...present({ currentVersion: serving?.version ?? cluster.status?.currentVersion }),
@@ -45,6 +51,16 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
 function pausingOf(seen: Seen, step: PostgresStep, { now }: StepFacts): Status["pausing"] {
   if (step.kind === "act" && step.action === "pausePoolers") return { for: step.args.next, since: now };
   return isPausing(seen, step, Date.parse(now)) ? seen.cluster.status?.pausing : undefined;
+}
+
+function hibernationOf(seen: Seen, step: PostgresStep, { now }: StepFacts): Status["hibernation"] {
+  const { spec, status } = seen.cluster;
+  const before = status?.hibernation;
+  if (step.kind === "act" && step.action === "awake") return undefined;
+  if (spec.paused || (before === undefined && !isHibernated(seen))) return before;
+  const asleep = countPods(seen) === 0 ? "Hibernated" : "Hibernating";
+  const state = spec.hibernated ? asleep : "Waking";
+  return before?.state === state ? before : { state, since: now };
 }
 
 /** A dry run changes nothing of what is in force. */
@@ -118,6 +134,7 @@ function phaseOf(seen: Seen, step: PostgresStep): Status["phase"] {
   if (spec.paused) return "Paused";
   if (seen.serviceTaken !== undefined) return "Failed";
   if (isRestoring(seen)) return "Restoring";
+  if (isHibernated(seen)) return countPods(seen) === 0 ? "Hibernated" : "Hibernating";
   const handover = step.kind === "act" && step.action === "depose" ? step.args.handover : status?.handover;
   if (handover !== undefined) return handover === "failover" ? "FailingOver" : "SwitchingOver";
   if (status?.systemID === undefined) return seen.refusals.length > 0 ? "Failed" : "Creating";

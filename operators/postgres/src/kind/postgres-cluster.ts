@@ -119,6 +119,10 @@ const spec = z.object({
     .optional()
     .describe("The application's database."),
   bootstrap: bootstrap.optional(),
+  hibernated: z
+    .boolean()
+    .default(false)
+    .describe("Whether all instances stop, the primary last, and keep their volumes, until this is false again."),
   dryRun: z
     .boolean()
     .default(false)
@@ -146,6 +150,8 @@ const status = z.object({
     "Scaling",
     "Restoring",
     "Degraded",
+    "Hibernating",
+    "Hibernated",
     "Paused",
     "Failed",
   ]),
@@ -206,6 +212,13 @@ const status = z.object({
     .optional()
     .describe("What it ran on before the restore in place, whose volumes are kept for a while."),
   archive: archiveReportSchema.optional().describe("What can be restored from the archive."),
+  hibernation: z
+    .object({
+      state: z.enum(["Hibernating", "Hibernated", "Waking"]),
+      since: z.string().describe("When it came into this state."),
+    })
+    .optional()
+    .describe("Present while the cluster hibernates, and until its primary accepts writes again."),
   stoppedFor: z.string().optional().describe("The restore that all instances have stopped for."),
   currentVersion: z.string().optional().describe("The version that the primary runs."),
   writeService: z.string(),

@@ -17,6 +17,17 @@ const replicaAway = "none; while it restarts, one replica fewer answers reads an
 const handOver = "writes wait for some seconds; open connections to the primary end";
 const outage = "reads and writes of the primary fail until it serves again, some seconds";
 
+const hibernateStep: PlannedStep = {
+  action: "Hibernate",
+  reason: "the cluster hibernates: replicas stop, then the primary, and all keep their volumes",
+  interruption: "reads and writes fail until spec.hibernated is false again",
+};
+const wakeStep: PlannedStep = {
+  action: "Wake",
+  reason: "spec.hibernated is false: the primary starts, then its replicas, and what else has changed follows",
+  interruption: none,
+};
+
 interface Change {
   readonly before: PostgresCluster;
   readonly after: PostgresCluster;
@@ -28,6 +39,9 @@ interface Change {
 /** In order. Repairs are no part of it: they follow from what breaks. */
 export function changeSteps(seen: Seen): readonly PlannedStep[] {
   const change = changeOf(seen);
+  const { hibernated } = seen.asked;
+  if (seen.cluster.spec.hibernated) return hibernated ? [] : [wakeStep];
+  if (hibernated) return [hibernateStep];
   return [
     ...reloadSteps(change),
     ...sizeSteps(change, seen),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { instanceClaim, instancePod, isTemplateAsWanted, templateText } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
-import { denialOf, silenceOf, termOf } from "../seen/matters.ts";
+import { denialOf, silenceOf, termOf, wakingMatter } from "../seen/matters.ts";
 import type { Seen, SeenInstance } from "../seen/seen.ts";
 import { plan, rules } from "./plan.ts";
 import type { PostgresStep } from "./postgres-step.ts";
@@ -44,6 +44,13 @@ function withLeavingVolume(instance: SeenInstance): SeenInstance {
     claim: { ...claim, metadata: { ...claim.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
   };
 }
+
+const claimless = (name: string): SeenInstance => primary(name, { pod: "missing", claim: "none" });
+const gone = (name: string): SeenInstance => replica(name, { pod: "missing" });
+const asleep = (spec: boolean, state: "Hibernating" | "Hibernated" | "Waking"): Partial<Seen> => ({
+  cluster: cluster({ hibernated: spec }, { hibernation: { state, since: "2026-01-01T00:00:00Z" } }),
+});
+const wakingFor = (ms: number): Partial<Seen> => ({ memory: { since: { [wakingMatter]: nowMs - ms } } });
 
 const rows: readonly (readonly [rule: string, situation: string, seen: Seen, step: string])[] = [
   ["", "all is well", seen([primary(a), replica(b), replica(c)]), "rest"],
@@ -742,6 +749,77 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     ),
     `depose ${a} failover`,
   ],
+  [
+    "hibernation",
+    "a cluster is to hibernate: replicas first",
+    seen([primary(a), replica(b), replica(c)], { cluster: cluster({ hibernated: true }) }),
+    `stopInstances ${b} ${c}`,
+  ],
+  [
+    "hibernation",
+    "a replica is still stopping",
+    seen([primary(a), gone(b), replica(c, { pod: "leaving" })], asleep(true, "Hibernating")),
+    "wait",
+  ],
+  [
+    "hibernation",
+    "the primary last",
+    seen([primary(a), gone(b), gone(c)], asleep(true, "Hibernating")),
+    `stopInstances ${a}`,
+  ],
+  [
+    "hibernation",
+    "a primary that does not serve stops, too",
+    seen([primary(a, { pod: "ended" }), gone(b)], asleep(true, "Hibernating")),
+    `stopInstances ${a}`,
+  ],
+  ["hibernation", "all have stopped", seen([gone(a), gone(b), gone(c)], asleep(true, "Hibernating")), "hibernated"],
+  ["hibernation", "it hibernates", seen([gone(a), gone(b), gone(c)], asleep(true, "Hibernated")), "rest"],
+  [
+    "handover",
+    "a change of the primary ends before the cluster hibernates",
+    seen([primary(a, { report: stopped, label: "none" }), replica(b, { report: waiting })], {
+      cluster: cluster({ hibernated: true, instances: 2 }, handover),
+    }),
+    `appoint ${b}`,
+  ],
+  [
+    "missing instances",
+    "it wakes: the primary first",
+    seen([gone(a), gone(b)], asleep(false, "Hibernated")),
+    `startInstances ${a}`,
+  ],
+  [
+    "",
+    "it wakes: the primary starts",
+    seen([primary(a, { report: "silent", label: "none" }), gone(b), gone(c)], asleep(false, "Waking")),
+    "wait",
+  ],
+  [
+    "",
+    "it wakes while a replica is still there: that one does not take over",
+    seen([primary(a, { report: "silent", label: "none" }), replica(b)], {
+      ...asleep(false, "Waking"),
+      memory: { since: { ...silentFor(30_000).memory?.since, ...wakingFor(30_000).memory?.since } },
+    }),
+    "wait",
+  ],
+  [
+    "missing instances",
+    "it wakes, and its primary does not come up: the others start",
+    seen([primary(a, { report: "silent", label: "none" }), gone(b)], {
+      ...asleep(false, "Waking"),
+      ...wakingFor(60_000),
+    }),
+    `startInstances ${b}`,
+  ],
+  [
+    "missing instances",
+    "it wakes, and the volume of the primary is gone: the others start",
+    seen([claimless(a), gone(b)], asleep(false, "Hibernated")),
+    `startInstances ${a} ${b}`,
+  ],
+  ["waking", "it wakes: the primary serves", seen([primary(a), gone(b)], asleep(false, "Waking")), "awake"],
 ];
 
 describe("plan", () => {

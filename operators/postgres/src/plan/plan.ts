@@ -23,6 +23,7 @@ import {
 import { hashOf } from "../instance/document-hash.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
 import { elect } from "./election.ts";
+import { isWaking, planHibernation, planWaking } from "./plan-hibernation.ts";
 import { poolersFirst } from "./plan-pause.ts";
 import { planBroken, planPods, planRefusedSettings, planServers, waitForReading } from "./plan-settings.ts";
 import { planRestore } from "./plan-restore.ts";
@@ -99,6 +100,8 @@ export const rules: readonly Rule[] = [
       needsBudget ? act("applyBudget", {}, "the PodDisruptionBudget is missing or changed") : undefined,
   },
   { name: "restore", step: planRestore },
+  { name: "hibernation", step: planHibernation },
+  { name: "waking", step: planWaking },
   { name: "first primary", step: planFirstPrimary },
   // Before its pod comes back: another instance takes over sooner than a server recovers.
   { name: "failed primary", step: planFailure },
@@ -171,7 +174,9 @@ function planMissing(seen: Seen): PostgresStep | undefined {
   );
 }
 
-function isWanted({ cluster }: Seen, name: string): boolean {
+function isWanted(seen: Seen, name: string): boolean {
+  const { cluster } = seen;
+  if (isWaking(seen)) return name === cluster.status?.primary;
   return numberOf(name) <= cluster.spec.instances || name === cluster.status?.primary;
 }
 
@@ -226,7 +231,7 @@ function planFailure(seen: Seen): PostgresStep | undefined {
   const primary = primaryOf(seen);
   if (primary === undefined || seen.cluster.status?.systemID === undefined || acceptsWrites(primary)) return undefined;
   // A replica that has just been appointed is on its way.
-  if (isStandby(primary)) return undefined;
+  if (isStandby(primary) || isWaking(seen)) return undefined;
   if (!seen.instances.some((each) => each.name !== primary.name && isStandby(each))) return undefined;
   const why = failureOf(seen, primary);
   return why === undefined ? undefined : act("depose", { primary: primary.name, handover: "failover" }, why);

@@ -31,7 +31,11 @@ export interface Actions {
   readonly restartInstance: { readonly instance: string };
   /** Restarts the server that started at this moment, in its pod, for settings that wait for it. */
   readonly restartServer: { readonly instance: string; readonly startedAt: string };
-  /** Stops the pods of these instances for a restore; their volumes stay. */
+  /** All instances have stopped; the status, written before, says it. */
+  readonly hibernated: Record<never, never>;
+  /** The primary accepts writes again, and the other instances may start. */
+  readonly awake: Record<never, never>;
+  /** Stops the pods of these instances, for a restore or because the cluster hibernates; their volumes stay. */
   readonly stopInstances: { readonly instances: readonly string[] };
   /** From now on the cluster runs on the data of a restore, which its first instance has. */
   readonly startRestored: { readonly restoreId: string; readonly primary: string };

@@ -18,13 +18,18 @@ export function denialOf(term: number): string {
   return `denied ${term}`;
 }
 
+/** A cluster that has hibernated starts its primary. */
+export const wakingMatter = "waking";
+
 export function mattersOf(cluster: PostgresCluster, instances: readonly SeenInstance[]): readonly string[] {
   const { term = 0, primary } = cluster.status ?? {};
   const current = instances.find(({ name }) => name === primary);
   // A replica that was appointed and still follows is no silent primary: it is on its way.
   const isSilent = current !== undefined && !acceptsWrites(current) && !isStandby(current);
+  const isWaking = cluster.status?.hibernation !== undefined && !cluster.spec.hibernated;
   return [
     termOf(term),
+    ...(isWaking ? [wakingMatter] : []),
     ...(isSilent ? [silenceOf(current)] : []),
     ...(isDenied(cluster, instances, "answered or ended") ? [denialOf(term)] : []),
   ];

@@ -55,6 +55,12 @@ export const worlds: readonly StoryInit[] = [
     patch(PostgresCluster, "orders", { spec: { instances: 3 } }),
     patch(PostgresCluster, "orders", { spec: { instances: 2 } }),
   ),
+  story(
+    "a synchronous cluster hibernates and wakes",
+    given(synchronous),
+    patch(PostgresCluster, "orders", { spec: { hibernated: true } }),
+    patch(PostgresCluster, "orders", { spec: { hibernated: false } }),
+  ),
 ];
 
 /** Longer than every period of the operator and of the instances; a world at rest has a scenario. */
@@ -96,6 +102,7 @@ export const options: Omit<LawOptions, "worlds"> = {
       "members",
     ].map((field) => `PostgresCluster.status.${field}`),
     "PostgresCluster.status.certificatesEnd",
+    "PostgresCluster.status.hibernation.since",
     "PostgresCluster.status.conditions.*.message",
     // The operator finds volumes and Secrets without labels, which are for people, who may edit them.
     "PersistentVolumeClaim.metadata.labels",

@@ -58,3 +58,62 @@ test("a cluster hibernates, keeps its volumes, and wakes with the same primary a
   expect(log).toMatch(/database system was shut down at/);
   expect(log).not.toMatch(/was interrupted|not properly shut down/);
 });
+
+function fence(members: readonly string[], allowQuorumLoss = false): Promise<void> {
+  return change({ fencing: members.length === 0 ? null : { members, allowQuorumLoss } });
+}
+
+async function fenced(instance: string): Promise<void> {
+  await eventually(async () => {
+    const { fencing } = (await playground.get(name)).status ?? {};
+    if (fencing?.members.some((each) => each.name === instance && each.state === "Stopped") !== true)
+      throw new Error(`${instance} has not stopped: ${JSON.stringify(fencing)}`);
+  }, stepMsMax);
+}
+
+test("a fenced replica stops in its pod, whose volume can be read, and follows again when it is released", async () => {
+  const { primary } = (await playground.get(name)).status ?? {};
+  const replica = [1, 2, 3].map((number) => `${name}-${number}`).find((each) => each !== primary) ?? "";
+  await fence([replica]);
+  await fenced(replica);
+  expect(await reason("Fenced")).toBe("MembersFenced");
+  const control = await playground.kubectl.ok(`exec ${replica} -c postgres --`, [
+    "sh",
+    "-c",
+    "$(ls /usr/lib/postgresql/*/bin/pg_controldata) /var/lib/postgresql/data/pgdata",
+  ]);
+  expect(control).toMatch(/Database cluster state:\s+shut down in recovery/);
+  await fence([]);
+  expect((await playground.settled(name)).status?.primary).toBe(primary);
+});
+
+test("the primary is fenced only with consent, causes no failover, and hands over when a user asks for it", async () => {
+  const before = (await playground.get(name)).status;
+  const primary = before?.primary ?? "";
+  await fence([primary]);
+  await expect.poll(() => reason("Fenced"), { timeout: 30_000 }).toBe("FencingRefused");
+  await fence([primary], true);
+  await fenced(primary);
+  expect(await reason("Available")).toBe("PrimaryFenced");
+  await fence([]);
+  const released = (await playground.settled(name)).status;
+  expect([released?.primary, released?.term]).toEqual([primary, before?.term]);
+
+  await fence([primary], true);
+  await fenced(primary);
+  const heir = [1, 2, 3].map((number) => `${name}-${number}`).find((each) => each !== primary) ?? "";
+  await playground.kubectl.ok(`annotate postgrescluster ${name} postgres.setpoint.dev/switchover-to=${heir}`);
+  await eventually(async () => {
+    const { status } = await playground.get(name);
+    if (status?.primary !== heir) throw new Error(`${status?.primary} is the primary`);
+  }, stepMsMax);
+  await fence([]);
+  const after = (await playground.settled(name)).status;
+  expect([after?.primary, after?.lastFailover]).toEqual([heir, undefined]);
+});
+
+test("no acknowledged write was lost in all of that", async () => {
+  const { count, missing } = await playground.finish(name);
+  console.log(`${count} acknowledged writes, ${missing.length} lost`);
+  expect(missing).toEqual([]);
+});

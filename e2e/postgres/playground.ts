@@ -27,6 +27,7 @@ export interface ClusterState {
     readonly term?: number;
     readonly readyInstances: number;
     readonly waitingFor?: { readonly what: string };
+    readonly fencing?: { readonly members: readonly { readonly name: string; readonly state: string }[] };
     readonly lastFailover?: { readonly from: string; readonly to: string };
     readonly lastSwitchover?: { readonly from: string; readonly to: string };
     readonly archive?: {

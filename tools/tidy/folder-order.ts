@@ -28,7 +28,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
   ],
   "packages/data-service": [
     ...["kinds", "engine", "storage", "format", "archive", "agent", "tls", "versions", "plans", "transfer"],
-    ...["backup", "plan", "restore", "data-claim", "drill", "binding", "operations", "fencing"],
+    ...["backup", "plan", "restore", "data-claim", "drill", "binding", "operations", "fencing", "hibernation"],
     ...["members", "acceptance"],
   ],
   "operators/etcd": [

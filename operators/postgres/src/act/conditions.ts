@@ -1,7 +1,8 @@
 /** Available, Degraded, Accepted and Archived; pure. The runtime adds Progressing from the step. */
-import { archivedCondition } from "@setpoint/data-service";
+import { archivedCondition, fencingCondition } from "@setpoint/data-service";
 import type { ConditionInit } from "setpoint";
 import { refusalText } from "../plan/plan.ts";
+import { fencingOf, isFenced } from "../plan/fencing.ts";
 import { isHibernated } from "../plan/plan-hibernation.ts";
 import { settingErrorsOf } from "../plan/plan-settings.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";
@@ -11,7 +12,7 @@ import { archiveOf } from "./status.ts";
 const asleep = "All instances stop and keep their volumes, until spec.hibernated is false";
 
 export function postgresConditions(seen: Seen, step: PostgresStep): readonly ConditionInit[] {
-  return [available(seen, step), degraded(seen), accepted(seen), ...archived(seen)];
+  return [available(seen, step), degraded(seen), accepted(seen), fencingCondition(fencingOf(seen)), ...archived(seen)];
 }
 
 function available(seen: Seen, step: PostgresStep): ConditionInit {
@@ -24,6 +25,13 @@ function available(seen: Seen, step: PostgresStep): ConditionInit {
       message: `${primary.name} accepts writes`,
     };
   if (isHibernated(seen)) return { type: "Available", status: "False", reason: "Hibernated", message: asleep };
+  if (primary !== undefined && isFenced(seen, primary.name))
+    return {
+      type: "Available",
+      status: "False",
+      reason: "PrimaryFenced",
+      message: `${primary.name} is the primary, and fenced`,
+    };
   const why = step.kind === "rest" ? "No instance accepts writes" : step.reason;
   return { type: "Available", status: "False", reason: "NoPrimary", message: why };
 }

@@ -1,17 +1,26 @@
 /** What the status says of a snapshot and the step that was decided; pure. */
-import { archiveReportSchema } from "@setpoint/data-service";
+import { archiveReportSchema, fencingRecord } from "@setpoint/data-service";
 import type { StepFacts } from "setpoint";
 import { labels } from "../kind/labels.ts";
 import { wantedInstances } from "../kind/names.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { specRecord } from "../kind/spec-in-force.ts";
 import { hashOf } from "../instance/document-hash.ts";
+import { fencingOf } from "../plan/fencing.ts";
 import { isHibernated } from "../plan/plan-hibernation.ts";
 import { isPausing } from "../plan/plan-pause.ts";
 import { changeSteps } from "../plan/change-plan.ts";
 import type { PostgresStep } from "../plan/postgres-step.ts";
 import { wantedDocument } from "../plan/wanted.ts";
-import { acceptsWrites, isReady, isStandby, primaryOf, type Seen, type SeenInstance } from "../seen/seen.ts";
+import {
+  acceptsWrites,
+  instanceNamed,
+  isReady,
+  isStandby,
+  primaryOf,
+  type Seen,
+  type SeenInstance,
+} from "../seen/seen.ts";
 import { present } from "./present.ts";
 import { succession } from "./succession.ts";
 
@@ -31,6 +40,7 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     ...dataOf(seen, step),
     ...succession(seen, step, facts),
     ...present({
+      fencing: fencingStatusOf(seen, facts),
       hibernation: hibernationOf(seen, step, facts),
       voters: votersOf(seen),
       archive: archiveOf(seen),
@@ -51,6 +61,17 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
 function pausingOf(seen: Seen, step: PostgresStep, { now }: StepFacts): Status["pausing"] {
   if (step.kind === "act" && step.action === "pausePoolers") return { for: step.args.next, since: now };
   return isPausing(seen, step, Date.parse(now)) ? seen.cluster.status?.pausing : undefined;
+}
+
+function fencingStatusOf(seen: Seen, { now }: StepFacts): Status["fencing"] {
+  const isStopped = (name: string): boolean => {
+    const { pod, report } = instanceNamed(seen, name) ?? {};
+    return pod === undefined || report?.server === "stopped";
+  };
+  const record = fencingRecord(fencingOf(seen), seen.cluster.status?.fencing, { now, isStopped });
+  if (record === undefined) return undefined;
+  const { members, refused } = record;
+  return { members: [...members], ...(refused === undefined ? {} : { refused: [...refused] }) };
 }
 
 function hibernationOf(seen: Seen, step: PostgresStep, { now }: StepFacts): Status["hibernation"] {
@@ -149,10 +170,13 @@ function isRestoring({ restore, cluster }: Seen): boolean {
 
 function phaseOfInstances(seen: Seen): Status["phase"] {
   const primary = primaryOf(seen);
+  const { fenced } = fencingOf(seen);
+  if (primary !== undefined && fenced.includes(primary.name)) return "Fenced";
   if (primary === undefined || !acceptsWrites(primary)) return "FailingOver";
   const isComplete = countPods(seen) === wantedInstances(seen.cluster).length;
   if (!isComplete) return "Scaling";
-  return seen.instances.every(isReady) ? "Running" : "Degraded";
+  if (seen.instances.some((each) => !isReady(each) && !fenced.includes(each.name))) return "Degraded";
+  return fenced.length > 0 ? "Fenced" : "Running";
 }
 
 function countPods({ instances }: Seen): number {

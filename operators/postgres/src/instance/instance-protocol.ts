@@ -36,6 +36,8 @@ export interface DesiredInstance {
   /** All instances, this one among them. */
   readonly peers: readonly Peer[];
   readonly settings: ServerSettings;
+  /** Instances whose servers stay stopped. */
+  readonly fenced?: readonly string[] | undefined;
 }
 
 /** Another server, from which the first start takes its data; the password is in a file of the pod. */

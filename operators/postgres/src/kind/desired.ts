@@ -48,7 +48,13 @@ export function desiredInstance(
     names,
     replicas,
     mayPromote,
-  }: { readonly names: readonly string[]; readonly replicas: readonly string[]; readonly mayPromote: boolean },
+    fenced,
+  }: {
+    readonly names: readonly string[];
+    readonly replicas: readonly string[];
+    readonly mayPromote: boolean;
+    readonly fenced: readonly string[];
+  },
 ): DesiredInstance {
   const { term = 0, primary, systemID, restored } = cluster.status ?? {};
   const isFirstStart = systemID === undefined && restored === undefined;
@@ -60,6 +66,7 @@ export function desiredInstance(
     ...(isFirstStart ? importOf(cluster) : {}),
     peers: names.map((name) => ({ name, host: instanceHost(name, cluster) })),
     settings: settingsOf(cluster, replicas),
+    ...(fenced.length === 0 ? {} : { fenced }),
   };
 }
 

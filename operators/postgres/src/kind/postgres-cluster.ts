@@ -1,5 +1,11 @@
 /** The kind PostgresCluster: what a user asks for, and what the operator reports. */
-import { archiveReportSchema, maintenanceWindows, plannedSteps } from "@setpoint/data-service";
+import {
+  archiveReportSchema,
+  fencingSpec,
+  fencingStatus,
+  maintenanceWindows,
+  plannedSteps,
+} from "@setpoint/data-service";
 import { age, conditions, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { quantity } from "setpoint/kinds";
 import { z } from "zod";
@@ -119,6 +125,7 @@ const spec = z.object({
     .optional()
     .describe("The application's database."),
   bootstrap: bootstrap.optional(),
+  fencing: fencingSpec.optional(),
   hibernated: z
     .boolean()
     .default(false)
@@ -150,6 +157,7 @@ const status = z.object({
     "Scaling",
     "Restoring",
     "Degraded",
+    "Fenced",
     "Hibernating",
     "Hibernated",
     "Paused",
@@ -212,6 +220,7 @@ const status = z.object({
     .optional()
     .describe("What it ran on before the restore in place, whose volumes are kept for a while."),
   archive: archiveReportSchema.optional().describe("What can be restored from the archive."),
+  fencing: fencingStatus.optional(),
   hibernation: z
     .object({
       state: z.enum(["Hibernating", "Hibernated", "Waking"]),

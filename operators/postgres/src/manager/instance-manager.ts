@@ -176,6 +176,7 @@ export class InstanceManager {
   async step(signal: AbortSignal): Promise<void> {
     const desired = this.desired;
     if (desired === undefined) this.#message = "waiting for the operator";
+    else if (desired.fenced?.includes(this.#parts.name) === true) await this.#stayStopped();
     else if (desired.primary === this.#parts.name) await this.#bePrimary(desired, signal);
     else await this.#beReplica(desired, signal);
     if (!this.#parts.server.isAlive && this.#parts.data.exists)
@@ -257,11 +258,22 @@ export class InstanceManager {
     if (!isAsked) this.#restarts = undefined;
     if (!isAsked) return false;
     this.#message = "restarting the server for settings that wait for it";
+    await this.#stopServer(isPrimary);
+    return true;
+  }
+
+  /** The next server that runs is another one, as after a restart. */
+  async #stayStopped(): Promise<void> {
+    this.#message = "fenced: its server stays stopped until it is removed from spec.fencing.members";
+    this.#restarts = "fenced";
+    if (this.#parts.server.isAlive) await this.#stopServer((await this.#facts())?.isPrimary === true);
+  }
+
+  async #stopServer(isPrimary: boolean): Promise<void> {
     // A stop writes what is left, and clients wait for it.
     if (isPrimary) await this.#parts.sql.run("checkpoint");
     this.#isStopping = true;
     await this.#parts.server.stop("fast");
-    return true;
   }
 
   /** Others can be rewound only when the new timeline is in the control file, which a checkpoint writes. */

@@ -39,6 +39,7 @@ export function parseDesired(value: unknown): DesiredInstance {
         ? {}
         : { memoryMegabytes: wholeNumberOf(settings, "memoryMegabytes") }),
     },
+    ...(fields["fenced"] === undefined ? {} : { fenced: listOf(fields, "fenced").map(String) }),
   };
 }
 

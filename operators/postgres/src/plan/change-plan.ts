@@ -43,6 +43,7 @@ export function changeSteps(seen: Seen): readonly PlannedStep[] {
   if (seen.cluster.spec.hibernated) return hibernated ? [] : [wakeStep];
   if (hibernated) return [hibernateStep];
   return [
+    ...fencingSteps(change),
     ...reloadSteps(change),
     ...sizeSteps(change, seen),
     ...volumeSteps(change),
@@ -98,6 +99,21 @@ function reloadSteps(change: Change): readonly PlannedStep[] {
   if (reasons.length === 0) return [];
   const reason = `all servers read their settings again: ${reasons.join(", ")}`;
   return [{ action: "Reload", reason, interruption: none }];
+}
+
+function fencingSteps({ before, after, primary }: Change): readonly PlannedStep[] {
+  const [from, to] = [before, after].map(({ spec }) => spec.fencing?.members ?? []);
+  const added = (to ?? []).filter((member) => from?.includes(member) !== true);
+  const removed = (from ?? []).filter((member) => to?.includes(member) !== true);
+  return [
+    ...added.map((member) => ({
+      action: "Fence",
+      member,
+      reason: "its server stops, and its pod and volume stay",
+      interruption: member === primary || member === "*" ? "writes fail until it is released" : replicaAway,
+    })),
+    ...removed.map((member) => ({ action: "Unfence", member, reason: "its server starts again", interruption: none })),
+  ];
 }
 
 function sizeSteps({ before, after, primary }: Change, { instances }: Seen): readonly PlannedStep[] {

@@ -3,9 +3,10 @@ import { rest, wait } from "setpoint";
 import { wakingMatter } from "../seen/matters.ts";
 import { lastingMs } from "../seen/memory.ts";
 import { acceptsWrites, primaryOf, type Seen } from "../seen/seen.ts";
+import { isFenced } from "./fencing.ts";
 import { act, lookAgainMs, type PostgresStep, recheckMs } from "./postgres-step.ts";
 
-/** A primary that stopped cleanly is back long before; then the others start, and one of them may take over. */
+/** A primary that stopped cleanly is back before; then the others start, and one may take over. */
 const wakeMsMax = 60_000;
 
 /** A restore or a change of the primary that has begun comes to its end before. */
@@ -17,7 +18,9 @@ export function isHibernated({ cluster, restore }: Seen): boolean {
 /** Until the primary accepts writes, nobody else may: the others start after it. */
 export function isWaking(seen: Seen): boolean {
   const { spec, status } = seen.cluster;
-  if (status?.hibernation === undefined || spec.hibernated || primaryOf(seen)?.claim === undefined) return false;
+  const primary = primaryOf(seen);
+  if (status?.hibernation === undefined || spec.hibernated || primary?.claim === undefined) return false;
+  if (isFenced(seen, primary.name)) return false;
   return (lastingMs(seen.memory, wakingMatter, seen.monotonicMs) ?? 0) < wakeMsMax;
 }
 
@@ -47,7 +50,9 @@ export function planHibernation(seen: Seen): PostgresStep | undefined {
 export function planWaking(seen: Seen): PostgresStep | undefined {
   const primary = primaryOf(seen);
   const isAsleep = seen.cluster.status?.hibernation !== undefined && !seen.cluster.spec.hibernated;
-  if (!isAsleep || primary === undefined || !acceptsWrites(primary)) return undefined;
+  if (!isAsleep || primary === undefined) return undefined;
+  if (isFenced(seen, primary.name)) return act("awake", {}, `${primary.name}, the primary from before, is fenced`);
+  if (!acceptsWrites(primary)) return undefined;
   return act("awake", {}, `${primary.name}, the primary from before, accepts writes again`);
 }
 

@@ -7,12 +7,14 @@ import { settingsOf } from "../kind/desired.ts";
 import { isTemplateAsWanted, templateChange } from "../kind/instance-pod.ts";
 import { lowerThan } from "../instance/server-limits.ts";
 import { isStreaming, podState, type Seen, type SeenInstance } from "../seen/seen.ts";
+import { isFenced } from "./fencing.ts";
 import { act, lookAgainMs, type PostgresStep, recheckMs } from "./postgres-step.ts";
 
 /** A pod that does not run, with an image that is no longer wanted: what it waits for may never come. */
-export function planBroken({ cluster, archive, instances }: Seen): PostgresStep | undefined {
-  const broken = instances.find(({ pod, report }) => {
-    if (pod === undefined || isTemplateAsWanted(pod, cluster, archive)) return false;
+export function planBroken(seen: Seen): PostgresStep | undefined {
+  const { cluster, archive, instances } = seen;
+  const broken = instances.find(({ name, pod, report }) => {
+    if (pod === undefined || isFenced(seen, name) || isTemplateAsWanted(pod, cluster, archive)) return false;
     const state = podState(pod);
     return state === "starting" || state === "ended" || report?.server === "stopped";
   });

@@ -50,6 +50,25 @@ const gone = (name: string): SeenInstance => replica(name, { pod: "missing" });
 const asleep = (spec: boolean, state: "Hibernating" | "Hibernated" | "Waking"): Partial<Seen> => ({
   cluster: cluster({ hibernated: spec }, { hibernation: { state, since: "2026-01-01T00:00:00Z" } }),
 });
+const fencingOfStatus = (
+  names: readonly string[],
+): { members: { name: string; state: "Stopped"; since: string }[] } => ({
+  members: names.map((name) => ({ name, state: "Stopped", since: "2026-01-01T00:00:00Z" })),
+});
+/** What was recorded before stays fenced. */
+const fence = (members: string[], recorded: readonly string[] = []): Partial<Seen> => ({
+  cluster: cluster(
+    { fencing: { members, allowQuorumLoss: false } },
+    recorded.length === 0 ? {} : { fencing: fencingOfStatus(recorded) },
+  ),
+});
+const halted = { server: "stopped", isPrimary: undefined, isStreaming: undefined } as const;
+const fencedReplica = (name: string): SeenInstance => replica(name, { report: halted, ready: false, label: "none" });
+const fencedPrimary = primary(a, { report: halted, ready: false, label: "none" });
+const following = (each: SeenInstance): SeenInstance => ({
+  ...each,
+  report: each.report === undefined ? undefined : { ...each.report, follows: "before" },
+});
 const wakingFor = (ms: number): Partial<Seen> => ({ memory: { since: { [wakingMatter]: nowMs - ms } } });
 
 const rows: readonly (readonly [rule: string, situation: string, seen: Seen, step: string])[] = [
@@ -818,6 +837,88 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "it wakes, and the volume of the primary is gone: the others start",
     seen([claimless(a), gone(b)], asleep(false, "Hibernated")),
     `startInstances ${a} ${b}`,
+  ],
+  [
+    "instructions",
+    "a replica is to be fenced: all learn of it",
+    seen(
+      [primary(a), replica(b), replica(c)].map((each) => following(each)),
+      fence([b]),
+    ),
+    `instruct ${a} ${b} ${c}`,
+  ],
+  [
+    "fenced instances",
+    "a fenced replica has stopped",
+    seen([primary(a), fencedReplica(b), replica(c)], fence([b], [b])),
+    "wait",
+  ],
+  [
+    "fenced instances",
+    "a surplus instance stays while another one is fenced",
+    seen([primary(a), fencedReplica(b), replica(c), replica("orders-4")], fence([b], [b])),
+    "wait",
+  ],
+  [
+    "switchover on request",
+    "another primary is asked for while a replica is fenced",
+    seen([primary(a), fencedReplica(b), replica(c)], {
+      cluster: cluster(
+        { fencing: { members: [b], allowQuorumLoss: false } },
+        { fencing: fencingOfStatus([b]) },
+        { [labels.switchover]: c },
+      ),
+    }),
+    `depose ${a} switchover ${c}`,
+  ],
+  [
+    "",
+    "the primary is to be fenced without consent: nothing happens",
+    seen([primary(a), replica(b), replica(c)], fence([a])),
+    "rest",
+  ],
+  [
+    "fenced primary",
+    "a fenced primary has stopped: nobody takes its place, however long that lasts",
+    seen([fencedPrimary, replica(b), replica(c)], { ...fence([a], [a]), ...silentFor(3_600_000) }),
+    "wait",
+  ],
+  [
+    "",
+    "the pod of a fenced primary is gone: it comes back",
+    seen([primary(a, { pod: "missing" }), replica(b), replica(c)], fence([a], [a])),
+    `startInstances ${a}`,
+  ],
+  [
+    "fenced primary",
+    "another primary is asked for in the place of a fenced one",
+    seen([fencedPrimary, replica(b, { report: { isStreaming: false } }), replica(c)], {
+      cluster: cluster(
+        { fencing: { members: [a], allowQuorumLoss: true } },
+        { fencing: fencingOfStatus([a]) },
+        { [labels.switchover]: b },
+      ),
+    }),
+    `depose ${a} switchover ${b}`,
+  ],
+  [
+    "restore that waits for fenced instances",
+    "a restore does not replace the data of a fenced instance",
+    seen([primary(a), fencedReplica(b), replica(c)], { ...fence([b], [b]), restore: { id: "r1", state: "stop" } }),
+    "wait",
+  ],
+  [
+    "",
+    "a released primary starts: it has the time of a restart",
+    seen(
+      [
+        primary(a, { report: { server: "starting", isPrimary: undefined, isRestarting: true }, label: "none" }),
+        replica(b),
+        replica(c),
+      ],
+      { ...fence([], [a]), ...silentFor(10_000) },
+    ),
+    "wait",
   ],
   ["waking", "it wakes: the primary serves", seen([primary(a), gone(b)], asleep(false, "Waking")), "awake"],
 ];

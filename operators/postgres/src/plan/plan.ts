@@ -23,6 +23,7 @@ import {
 import { hashOf } from "../instance/document-hash.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
 import { elect } from "./election.ts";
+import { isFenced, planFencedPrimary, planHeldRestore, planWhileFenced } from "./fencing.ts";
 import { isWaking, planHibernation, planWaking } from "./plan-hibernation.ts";
 import { poolersFirst } from "./plan-pause.ts";
 import { planBroken, planPods, planRefusedSettings, planServers, waitForReading } from "./plan-settings.ts";
@@ -99,6 +100,7 @@ export const rules: readonly Rule[] = [
     step: ({ needsBudget }) =>
       needsBudget ? act("applyBudget", {}, "the PodDisruptionBudget is missing or changed") : undefined,
   },
+  { name: "restore that waits for fenced instances", step: planHeldRestore },
   { name: "restore", step: planRestore },
   { name: "hibernation", step: planHibernation },
   { name: "waking", step: planWaking },
@@ -110,11 +112,14 @@ export const rules: readonly Rule[] = [
   { name: "handover", step: planHandover },
   { name: "instructions", step: planInstructions },
   { name: "stopped with older settings", step: planBroken },
+  { name: "fenced primary", step: planFencedPrimary },
   { name: "waiting for the primary", step: waitForPrimary },
   // Before the wait for replicas: one that lost its node cannot mount such a volume again.
   { name: "volumes that are being deleted", step: planLeavingVolumes },
   { name: "waiting for replicas", step: waitForReplicas },
   { name: "switchover on request", step: planRequest },
+  // Nothing that stops or removes another instance comes before.
+  { name: "fenced instances", step: planWhileFenced },
   { name: "surplus instances", step: planSurplus },
   { name: "volumes", step: planVolumes },
   // The last ones, because they may wait for a window or for a user.
@@ -231,7 +236,7 @@ function planFailure(seen: Seen): PostgresStep | undefined {
   const primary = primaryOf(seen);
   if (primary === undefined || seen.cluster.status?.systemID === undefined || acceptsWrites(primary)) return undefined;
   // A replica that has just been appointed is on its way.
-  if (isStandby(primary) || isWaking(seen)) return undefined;
+  if (isStandby(primary) || isWaking(seen) || isFenced(seen, primary.name)) return undefined;
   if (!seen.instances.some((each) => each.name !== primary.name && isStandby(each))) return undefined;
   const why = failureOf(seen, primary);
   return why === undefined ? undefined : act("depose", { primary: primary.name, handover: "failover" }, why);
@@ -316,7 +321,11 @@ function isVolumeLeaving({ claim }: SeenInstance): boolean {
 function waitForReplicas(seen: Seen): PostgresStep | undefined {
   const { primary } = seen.cluster.status ?? {};
   const waiting = seen.instances.find(
-    (each) => each.name !== primary && isWanted(seen, each.name) && !(isStreaming(each) && isReady(each)),
+    (each) =>
+      each.name !== primary &&
+      isWanted(seen, each.name) &&
+      !isFenced(seen, each.name) &&
+      !(isStreaming(each) && isReady(each)),
   );
   const unready = waiting ?? seen.instances.find((each) => each.name === primary && !isReady(each));
   if (unready === undefined) return undefined;

@@ -35,7 +35,7 @@ export interface Actions {
   readonly hibernated: Record<never, never>;
   /** The primary accepts writes again, and the other instances may start. */
   readonly awake: Record<never, never>;
-  /** Stops the pods of these instances, for a restore or because the cluster hibernates; their volumes stay. */
+  /** Stops the pods of these instances, for a restore or to hibernate; their volumes stay. */
   readonly stopInstances: { readonly instances: readonly string[] };
   /** From now on the cluster runs on the data of a restore, which its first instance has. */
   readonly startRestored: { readonly restoreId: string; readonly primary: string };

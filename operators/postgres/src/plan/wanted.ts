@@ -14,6 +14,7 @@ import {
   type Seen,
   type SeenInstance,
 } from "../seen/seen.ts";
+import { fencingOf } from "./fencing.ts";
 import { callMsMax } from "./postgres-step.ts";
 
 /** After so long without consent a primary has stopped by its own clock. */
@@ -40,6 +41,7 @@ export function wantedDocument(seen: Seen): DesiredInstance {
     names: seen.instances.map(({ name }) => name),
     replicas: seen.instances.filter(isStreaming).map(({ name }) => name),
     mayPromote: isFormerStopped(seen),
+    fenced: fencingOf(seen).fenced,
   });
 }
 

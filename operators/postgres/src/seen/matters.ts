@@ -25,7 +25,8 @@ export function mattersOf(cluster: PostgresCluster, instances: readonly SeenInst
   const { term = 0, primary } = cluster.status ?? {};
   const current = instances.find(({ name }) => name === primary);
   // A replica that was appointed and still follows is no silent primary: it is on its way.
-  const isSilent = current !== undefined && !acceptsWrites(current) && !isStandby(current);
+  const isFenced = cluster.status?.fencing?.members.some(({ name }) => name === primary) === true;
+  const isSilent = current !== undefined && !isFenced && !acceptsWrites(current) && !isStandby(current);
   const isWaking = cluster.status?.hibernation !== undefined && !cluster.spec.hibernated;
   return [
     termOf(term),

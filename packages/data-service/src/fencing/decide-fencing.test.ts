@@ -5,6 +5,7 @@ import { decideFencing, fencedText, fencingCondition, fencingRecord, type SeenFe
 const voter = (name: string, healthy = true): SeenFencing["members"][number] => ({ name, votes: true, healthy });
 const sick = (name: string): SeenFencing["members"][number] => voter(name, false);
 const learner = (name: string): SeenFencing["members"][number] => ({ name, votes: false, healthy: true });
+const needed = (name: string): SeenFencing["members"][number] => ({ ...voter(name), needed: "it is the primary" });
 const three = [voter("a"), voter("b"), voter("c")];
 const five = [...three, voter("d"), voter("e")];
 
@@ -31,6 +32,8 @@ test.each<[situation: string, SeenFencing, fenced: string, refused: string]>([
   ["all, without permission: as many as the quorum can do without", seen(five, ["*"]), "a b", "c d e"],
   ["all, allowed", seen(three, ["*"], allowed), "a b c", ""],
   ["the only one", seen([voter("a")], ["a"]), "", "a"],
+  ["one that clients need", seen([needed("a"), voter("b"), voter("c")], ["a", "b"]), "b", "a"],
+  ["one that clients need, allowed", seen([needed("a"), voter("b"), voter("c")], ["a"], allowed), "a", ""],
   ["nobody of that name", seen(three, ["x"]), "", "x"],
   ["a learner has no vote", seen([...three, learner("l")], ["l", "b"]), "l b", ""],
   ["another one is ill: the quorum would end", seen([voter("a"), voter("b"), sick("c")], ["b"]), "", "b"],

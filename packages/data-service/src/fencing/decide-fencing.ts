@@ -15,6 +15,8 @@ export interface SeenFencing {
     /** Whether it counts for the quorum. */
     readonly votes: boolean;
     readonly healthy: boolean;
+    /** Why clients need just this one, whatever the others do; then it takes consent, too. */
+    readonly needed?: string | undefined;
   }[];
   /** How many voters must answer for clients to be served. */
   readonly quorum: number;
@@ -54,8 +56,12 @@ function refusal(seen: SeenFencing, member: string, fenced: readonly string[]): 
   if (known === undefined)
     return `it is not a member; members: ${members.map(({ name }) => name).join(", ") || "none"}`;
   if (blocked !== undefined) return blocked;
-  return wanted?.allowQuorumLoss === true || !known.votes ? undefined : quorumRefusal(seen, known, fenced);
+  if (wanted?.allowQuorumLoss === true) return undefined;
+  if (known.needed !== undefined) return `${known.needed}; ${consent}`;
+  return known.votes ? quorumRefusal(seen, known, fenced) : undefined;
 }
+
+const consent = "set spec.fencing.allowQuorumLoss to true to fence it anyway";
 
 /** Members that do not answer now may come back, except for the fenced ones. */
 function quorumRefusal(
@@ -63,7 +69,6 @@ function quorumRefusal(
   { name, healthy }: SeenFencing["members"][number],
   fenced: readonly string[],
 ): string | undefined {
-  const consent = "set spec.fencing.allowQuorumLoss to true to fence it anyway";
   const voters = members.filter(({ votes }) => votes);
   const others = voters.filter((each) => each.name !== name && !fenced.includes(each.name));
   if (others.length < quorum)

@@ -27,6 +27,7 @@ export async function strike<T extends Target>(
   disaster: Disaster<T>,
 ): Promise<void> {
   const { target } = arena;
+  await disaster.prepare?.();
   const before = await target.leader();
   ledger.mark();
   const startMs = performance.now();

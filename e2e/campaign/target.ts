@@ -31,6 +31,8 @@ export interface Disaster<T extends Target = Target> {
   readonly name: string;
   /** How often it is picked, relative to the others. */
   readonly weight: number;
+  /** What it waits for; no part of what is measured. */
+  readonly prepare?: () => Promise<void>;
   /** Strikes, and takes back what does not end by itself. */
   strike(arena: Arena<T>): Promise<void>;
 }

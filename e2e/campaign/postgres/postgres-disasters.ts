@@ -8,19 +8,24 @@ import type { PostgresTarget } from "./postgres-target.ts";
 
 /** A new primary may be silent for 16 s before another one takes its place. */
 const stopSeconds = 20;
+/** Longer than the first minute of a term. */
+const minuteMs = 62_000;
 const behindMs = 1_500;
 const switchMsMax = 60_000;
 
 type PostgresArena = Arena<PostgresTarget>;
 
+const common = commonDisasters({
+  leader: "primary",
+  follower: "replica",
+  members: "instances",
+  stopSeconds,
+  cutSeconds: stopSeconds,
+});
+
 export const postgresDisasters: readonly Disaster<PostgresTarget>[] = [
-  ...commonDisasters({
-    leader: "primary",
-    follower: "replica",
-    members: "instances",
-    stopSeconds,
-    cutSeconds: stopSeconds,
-  }),
+  ...common,
+  ...common.filter(({ name }) => name.endsWith(" s")).map(afterMinute),
   {
     name: "kill the primary's server, not its manager",
     weight: 4,
@@ -76,6 +81,12 @@ export const postgresDisasters: readonly Disaster<PostgresTarget>[] = [
     },
   },
 ];
+
+/** From then on the operator waits for 4 s. */
+function afterMinute(disaster: Disaster): Disaster {
+  const prepare = (): Promise<void> => delay(minuteMs);
+  return { ...disaster, name: `${disaster.name}, after a minute of peace`, weight: 2, prepare };
+}
 
 function signalOne(pid: number | undefined, name: NodeJS.Signals): void {
   if (pid !== undefined) signal(pid, name);

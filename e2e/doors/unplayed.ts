@@ -49,6 +49,23 @@ export const unplayed: readonly { readonly reason: string; readonly commands: re
     ],
   },
   {
+    reason: "needs a cluster of CloudNativePG with data of the reader; operators/postgres/src/adopt tests the command",
+    commands: [
+      "setpoint postgres adopt cluster.yaml",
+      "kubectl get clusters.postgresql.cnpg.io",
+      "kubectl create namespace shop-new",
+      "kubectl apply -n shop-new",
+      "kubectl wait -n shop-new",
+      "kubectl exec -n shop orders-1",
+      "grep -vE '^(CREATE|ALTER) ROLE",
+      "kubectl exec -i -n shop-new",
+      "kubectl exec -it orders-1 -c postgres",
+      "kubectl logs -l postgres.setpoint.dev/cluster=orders",
+      "kubectl describe pg orders",
+      "setpoint why postgrescluster orders",
+    ],
+  },
+  {
     reason: "e2e/notices.test.ts types it, and compares what the page shows",
     commands: ["kubectl create ingress web", "kubectl get events --field-selector reason=NotHandled"],
   },

@@ -16,6 +16,7 @@ import { install } from "./commands/install.ts";
 import { manifests } from "./commands/manifests.ts";
 import { node } from "./commands/node.ts";
 import { plan } from "./commands/plan.ts";
+import { postgres } from "./commands/postgres.ts";
 import { prometheus } from "./commands/prometheus.ts";
 import { record } from "./commands/record.ts";
 import { replay } from "./commands/replay.ts";
@@ -48,6 +49,7 @@ const commands: readonly Command[] = [
   install,
   uninstall,
   bundle,
+  postgres,
   prometheus,
   dashboard,
   create,

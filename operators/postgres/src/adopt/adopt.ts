@@ -1,0 +1,135 @@
+/**
+ * From manifests of CloudNativePG to ours: objects in, objects and differences out; pure. Each field of the
+ * input is carried over, or it is in a difference.
+ */
+import { adoptBackup, adoptSchedule, type ClusterBackups } from "./adopt-backups.ts";
+import { adoptCluster } from "./adopt-cluster.ts";
+import { adoptDatabase } from "./adopt-database.ts";
+import { adoptPooler } from "./adopt-pooler.ts";
+import { acceptanceProblem } from "./acceptance-problem.ts";
+import { type Difference, Report } from "./difference.ts";
+import { Fields, InputRefused } from "./fields.ts";
+import { clusterNameOf, type InputObject, inputObjects, isOfCnpg } from "./input-object.ts";
+import { Names, storeNameOf } from "./names.ts";
+import { kindsWithoutPlace } from "./other-tables.ts";
+import type { OutputObject } from "./output-object.ts";
+import { type Catalogues, catalogueKey } from "./server-image.ts";
+
+export interface Adopted {
+  readonly objects: readonly OutputObject[];
+  readonly differences: readonly Difference[];
+}
+
+/** What the objects of the files say about each other. */
+interface Surroundings {
+  readonly names: Names;
+  readonly catalogues: Catalogues;
+  readonly backups: ReadonlyMap<string, ClusterBackups>;
+  /** The clusters that a ScheduledBackup is about. */
+  readonly scheduled: ReadonlySet<string>;
+}
+
+/** Of parsed documents. Throws `InputRefused` when they are no manifests of CloudNativePG. */
+export function adopt(documents: readonly unknown[]): Adopted {
+  const inputs = documents.flatMap(inputObjects);
+  if (!inputs.some(isOfCnpg))
+    throw InputRefused.at("the files", "apiVersion", "an object of postgresql.cnpg.io/v1", kindsOf(inputs));
+  const around: Surroundings = {
+    names: new Names(),
+    catalogues: cataloguesOf(inputs),
+    backups: backupsOf(inputs),
+    scheduled: new Set(
+      inputs
+        .filter((input) => isOfCnpg(input) && input.kind === "ScheduledBackup")
+        .map((input) => keyOf(input, clusterNameOf(input))),
+    ),
+  };
+  const made = inputs.map((input) => adoptObject(input, around));
+  return {
+    objects: made.flatMap(({ objects }) => objects),
+    differences: made.flatMap(({ differences }) => differences),
+  };
+}
+
+/** What is there instead. */
+function kindsOf(inputs: readonly InputObject[]): string | undefined {
+  const kinds = new Set(inputs.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
+  return kinds.size === 0 ? undefined : [...kinds].join(", ");
+}
+
+function adoptObject(input: InputObject, around: Surroundings): Adopted {
+  const report = new Report(input.label);
+  const objects = isOfCnpg(input) ? adoptOwn(input, around, report) : passOver(report);
+  for (const object of objects) {
+    const problem = acceptanceProblem(object);
+    if (problem !== undefined)
+      report.add(
+        "",
+        "refused",
+        `${object.kind} "${object.metadata.name}" is not accepted: ${problem}`,
+        "change it before you apply it",
+      );
+  }
+  return { objects, differences: report.differences };
+}
+
+function passOver(report: Report): readonly OutputObject[] {
+  report.add(
+    "",
+    "unneeded",
+    "it is no object of CloudNativePG, and is not written",
+    "apply it as it is where it is used",
+  );
+  return [];
+}
+
+function adoptOwn(input: InputObject, { names, catalogues, backups, scheduled }: Surroundings, report: Report) {
+  const backupsOfCluster = (): ClusterBackups => backups.get(keyOf(input, clusterNameOf(input))) ?? {};
+  switch (input.kind) {
+    case "Cluster":
+      return adoptCluster(input, { names, catalogues, isScheduled: scheduled.has(keyOf(input, input.name)) }, report);
+    case "Backup":
+      return adoptBackup(input, backupsOfCluster(), report);
+    case "ScheduledBackup":
+      return adoptSchedule(input, backupsOfCluster(), report);
+    case "Pooler":
+      return adoptPooler(input, names, report);
+    case "Database":
+      return adoptDatabase(input, report);
+    default:
+      return withoutPlace(input.kind, report);
+  }
+}
+
+function withoutPlace(kind: string, report: Report): readonly OutputObject[] {
+  const known = Object.entries(kindsWithoutPlace).find(([name]) => name === kind)?.[1];
+  const [outcome, why, todo] = known ?? (["unknown", "CloudNativePG 1.27 has no such kind", "check its name"] as const);
+  report.add("", outcome, why, todo);
+  return [];
+}
+
+function keyOf({ namespace = "" }: InputObject, cluster: string): string {
+  return `${namespace}/${cluster}`;
+}
+
+function backupsOf(inputs: readonly InputObject[]): ReadonlyMap<string, ClusterBackups> {
+  const clusters = inputs.filter((input) => isOfCnpg(input) && input.kind === "Cluster");
+  return new Map(
+    clusters.map((input) => {
+      const backup = input.spec.fields("backup");
+      const retentionPolicy = backup.text("retentionPolicy");
+      const store = backup.has("barmanObjectStore") ? { store: storeNameOf(input.name) } : {};
+      return [keyOf(input, input.name), { ...store, ...(retentionPolicy === undefined ? {} : { retentionPolicy }) }];
+    }),
+  );
+}
+
+function cataloguesOf(inputs: readonly InputObject[]): Catalogues {
+  const catalogues = inputs.filter((input) => isOfCnpg(input) && /^(Cluster)?ImageCatalog$/.test(input.kind));
+  return new Map(
+    catalogues.map(({ kind, name, spec }) => [
+      catalogueKey(kind, name),
+      new Map(spec.list("images").map((each: Fields) => [each.number("major") ?? 0, each.requiredText("image")])),
+    ]),
+  );
+}

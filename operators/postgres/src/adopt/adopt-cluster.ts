@@ -2,6 +2,7 @@
 import { addQuantities, formatQuantity, parseQuantity } from "setpoint/kinds";
 import { reservedDatabases, isReservedRole } from "../kind/inner-names.ts";
 import { compareRetention } from "./adopt-backups.ts";
+import { adoptImport, importedServer } from "./adopt-import.ts";
 import { adoptAccessRules, adoptParameters } from "./adopt-parameters.ts";
 import { adoptRoles } from "./adopt-roles.ts";
 import { adoptServices } from "./adopt-services.ts";
@@ -14,6 +15,7 @@ import type { InputObject } from "./input-object.ts";
 import { type Names, storeNameOf } from "./names.ts";
 import {
   compareMetadata,
+  hibernation,
   madeOf,
   type OutputObject,
   postgresVersion,
@@ -41,6 +43,7 @@ export function adoptCluster(
   compareMetadata(input, report);
   compareFields(clusterTable, spec.value, "spec", report);
   reportSharedNames(input, report);
+  reportServers(spec, report);
   compareRetention(spec.fields("backup"), isScheduled, report);
   const barman = spec.fields("backup").fields("barmanObjectStore");
   const store = spec.fields("backup").has("barmanObjectStore")
@@ -63,6 +66,8 @@ export function adoptCluster(
       failover: failoverOf(spec, report),
       archive: store === undefined ? undefined : { store: store.metadata.name },
       database: unlessEmpty(database),
+      bootstrap: adoptImport(spec, report),
+      hibernated: hibernatedOf(input, report),
     },
   );
   const owner = database.owner ?? "app";
@@ -78,6 +83,35 @@ export function adoptCluster(
 function reportSharedNames({ name }: InputObject, report: Report): void {
   const why = `CloudNativePG's objects have the same names: pods ${name}-1 …, Services ${name}-rw …, Secret ${name}-app`;
   report.add("metadata.name", "byHand", why, "apply it in another namespace than the Cluster's");
+}
+
+const readFields = ["name", "connectionParameters", "password", "sslRootCert", "sslCert", "sslKey"];
+
+/** An import reads one of them. */
+function reportServers(spec: Fields, report: Report): void {
+  for (const server of spec.list("externalClusters"))
+    if (server.text("name") !== importedServer(spec))
+      report.add(
+        server.path,
+        "dropped",
+        "servers are read by an import alone, and backups of Barman by nobody",
+        "move the data as docs/postgres-from-cnpg.md describes",
+      );
+    else
+      for (const field of Object.keys(server.value).filter((each) => !readFields.includes(each)))
+        report.add(server.at(field), "dropped", "an import reads a server that runs");
+}
+
+function hibernatedOf({ metadata }: InputObject, report: Report): boolean | undefined {
+  const given = metadata.map("annotations")[hibernation];
+  if (given === undefined || given === "off") return undefined;
+  if (given !== "on") {
+    report.add(`metadata.annotations[${hibernation}]`, "dropped", `"${given}" is neither on nor off`);
+    return undefined;
+  }
+  const why = "it is spec.hibernated: true, and the new cluster has no data before it has run once";
+  report.add(`metadata.annotations[${hibernation}]`, "byHand", why, "set it to false, move the data, then to true");
+  return true;
 }
 
 function instancesOf(spec: Fields, report: Report): number {

@@ -1,19 +1,19 @@
 /** What becomes of how a Cluster of CloudNativePG gets its first data. */
 import { below, byHand, changed, dropped, type FieldTable } from "./field-table.ts";
+import { importTable } from "./adopt-import.ts";
 
 const locale = "the databases of the first start have the locale C.UTF-8";
 const localeTodo = "create a PostgresDatabase with spec.locale and template0";
 const sql = "no SQL runs at the first start";
 const sqlTodo = "run it with psql over the socket of the primary's pod, or use PostgresRole and PostgresDatabase";
+const secret = "the operator makes the owner's password, in the Secret NAME-app";
+const secretTodo = "let applications read that Secret, or create a PostgresRole with password.source: given";
 const data = "what is written starts with empty data";
 
 const initdb: FieldTable = {
   database: "carried",
   owner: "carried",
-  secret: byHand(
-    "the operator makes the owner's password, in the Secret NAME-app",
-    "let applications read that Secret, or create a PostgresRole with password.source: given",
-  ),
+  secret: byHand(secret, secretTodo),
   dataChecksums: changed("the data always have checksums", undefined, [true]),
   encoding: changed("the encoding is UTF8", "create a PostgresDatabase with spec.encoding", ["UTF8"]),
   locale: changed(locale, localeTodo, ["C.UTF-8"]),
@@ -31,16 +31,13 @@ const initdb: FieldTable = {
   postInitApplicationSQLRefs: dropped(sql, sqlTodo),
   postInitTemplateSQL: dropped(sql, sqlTodo),
   postInitTemplateSQLRefs: dropped(sql, sqlTodo),
-  import: byHand(
-    `${data}; there is no import yet`,
-    "use pg_dump and pg_restore as docs/postgres-from-cnpg.md describes",
-  ),
+  ...below("import", importTable),
 };
 
 const recovery: FieldTable = {
   database: "carried",
   owner: "carried",
-  secret: dropped("the operator makes the owner's password, in the Secret NAME-app"),
+  secret: byHand(secret, secretTodo),
   backup: byHand(
     `${data}; no backups of CloudNativePG are read`,
     "restore them with CloudNativePG, then move the data as docs/postgres-from-cnpg.md describes",
@@ -62,10 +59,10 @@ const recovery: FieldTable = {
 const baseBackup: FieldTable = {
   database: "carried",
   owner: "carried",
-  secret: dropped("the operator makes the owner's password, in the Secret NAME-app"),
+  secret: byHand(secret, secretTodo),
   source: byHand(
-    `${data}; no running server is copied yet`,
-    "use pg_dumpall and psql, or pg_dump and pg_restore, as docs/postgres-from-cnpg.md describes",
+    `${data}; no server is copied by pg_basebackup`,
+    "write spec.bootstrap.import with the password of a superuser of that server",
   ),
 };
 

@@ -163,7 +163,7 @@ const operationTable: FieldTable = {
     "there are no replica clusters: what is written is a primary of its own",
     "do not send writes to it before its data are moved",
   ),
-  externalClusters: dropped("no other servers are read", "move the data as docs/postgres-from-cnpg.md describes"),
+  externalClusters: "carried",
 };
 
 const managedTable: FieldTable = {

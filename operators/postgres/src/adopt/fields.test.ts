@@ -43,6 +43,13 @@ const needed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "Cluster managed.roles[]": { name: "dante", login: true },
   "Cluster managed.services.additional[]": { selectorType: "rw", serviceTemplate: { metadata: { name: "extra" } } },
   "Cluster backup.barmanObjectStore": { destinationPath: "s3://vault/pg" },
+  "Cluster bootstrap.initdb.import": {
+    type: "monolith",
+    databases: ["*"],
+    roles: ["*"],
+    source: { externalCluster: "other" },
+  },
+  "Cluster externalClusters[]": { name: "another" },
   "Cluster imageCatalogRef": { name: "images" },
   "Cluster postgresql.synchronous": { number: 1 },
   "Database schemas[]": { name: "sales" },

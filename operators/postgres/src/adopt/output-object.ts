@@ -63,16 +63,14 @@ function kept(given: Readonly<Record<string, string>>): Readonly<Record<string, 
   return unlessEmpty(Object.fromEntries(Object.entries(given).filter(([key]) => !foreignKey.test(key))));
 }
 
+/** A field of the spec is made of it. */
+export const hibernation = "cnpg.io/hibernation";
+
 const annotationReasons: Readonly<Record<string, readonly [Outcome, string, string?]>> = {
-  "cnpg.io/hibernation": [
-    "byHand",
-    "there is no hibernation: what is written starts its instances",
-    "apply it when it should run",
-  ],
   "cnpg.io/fencedInstances": [
-    "dropped",
-    "no instance is fenced by an annotation",
-    "set spec.paused where that is enough",
+    "byHand",
+    "instances are fenced by a field, and those of the new cluster have no data yet",
+    "set spec.fencing.members when it runs",
   ],
   "cnpg.io/skipEmptyWalArchiveCheck": ["unneeded", "each cluster has a path of its own in the store"],
   "alpha.cnpg.io/failoverQuorum": ["unneeded", "the operator always counts the quorum of synchronous replicas"],
@@ -83,7 +81,7 @@ const keptFields = ["name", "namespace", "labels", "annotations"];
 const serverFields = ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"];
 
 /** Reports what of the metadata, and beside the spec, is not written. */
-export function compareMetadata({ metadata, value }: InputObject, report: Report): void {
+export function compareMetadata({ kind, metadata, value }: InputObject, report: Report): void {
   for (const name of Object.keys(metadata.value)) {
     if (keptFields.includes(name) || !metadata.has(name)) continue;
     if (serverFields.includes(name)) report.add(`metadata.${name}`, "unneeded", "the API server writes it");
@@ -91,7 +89,8 @@ export function compareMetadata({ metadata, value }: InputObject, report: Report
   }
   for (const key of Object.keys(metadata.map("labels")))
     if (foreignKey.test(key)) report.add(`metadata.labels[${key}]`, "unneeded", "it is CloudNativePG's own");
-  for (const key of Object.keys(metadata.map("annotations"))) if (foreignKey.test(key)) compareAnnotation(key, report);
+  for (const key of Object.keys(metadata.map("annotations")).filter((each) => foreignKey.test(each)))
+    if (kind !== "Cluster" || key !== hibernation) compareAnnotation(key, report);
   for (const name of Object.keys(value).filter((each) => !["apiVersion", "kind", "metadata", "spec"].includes(each)))
     if (name === "status") report.add("status", "unneeded", "the operator writes the status");
     else report.add(name, "unknown", "CloudNativePG 1.27 has no such field", "check its spelling");

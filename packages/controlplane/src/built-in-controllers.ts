@@ -60,7 +60,7 @@ export function builtInControllers(authority: CertificateAuthority): readonly Co
     claimProtection,
     claimBinder,
     volumePhases,
-    nodeLifecycle,
+    nodeLifecycle(),
     taintEvictions(),
     resourceQuotas,
     certificateSigner({ authority }),

@@ -2,8 +2,9 @@ import { Lease, Node, Pod } from "@setpoint/api";
 import { isConflict, isNotFound } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import type { Stored } from "@setpoint/client";
-import { controller, watching, type ControllerDefinition, type ReconcileContext } from "@setpoint/runtime";
+import { controller, watching, type ControllerDefinition, type ReconcileContext, type Result } from "@setpoint/runtime";
 import { isReady } from "../pod-state.ts";
+import { type HeartbeatTimes, heartbeatTimes } from "./heartbeat-times.ts";
 import { isSame, readyStatus, unknownConditions, wantedTaints } from "./node-verdict.ts";
 
 const leaseNamespace = "kube-node-lease";
@@ -19,42 +20,44 @@ const unreadyLookMs = 5_000;
  * Says of nodes that are not heard of that nothing is known of them, keeps pods away from nodes by taints,
  * and marks pods of nodes that are not ready. `taintEvictions` deletes those that do not tolerate that.
  */
-export const nodeLifecycle: ControllerDefinition = controller(Node, {
-  name: "nodelifecycle",
-  eventSource: "node-controller",
-  // Readiness is status.
-  predicate: () => true,
-  watches: [
-    watching(Lease, (lease) => (lease.metadata.namespace === leaseNamespace ? [{ name: lease.metadata.name }] : [])),
-    // Looked at from time to time: a change of a pod says nothing about its node.
-    watching(Pod, () => []),
-  ],
-  async reconcile(node, context) {
-    const silentForMs = silenceOf(node, context);
-    if (silentForMs > silenceMsMax && (await reportSilence(node, context))) return context.awaitChange();
-    if (await ensureTaints(node, context)) return context.awaitChange();
-    if (readyStatus(node) !== "True") {
-      await markPods(node, context);
-      return context.requeueAfter(unreadyLookMs, "see whether a pod of it still says that it is ready");
-    }
-    const untilSilentMs = Math.max(0, silenceMsMax - silentForMs);
-    return context.requeueAfter(untilSilentMs + 1_000, "see whether the node still renews its lease");
-  },
-});
-
-/** Milliseconds since the node's last sign of life: its lease, its heartbeat, or its creation. */
-function silenceOf(node: Stored<Node>, context: ReconcileContext): number {
-  const lease = context.get(Lease, node.metadata.name, leaseNamespace);
-  const ready = node.status?.conditions?.find((each) => each.type === "Ready");
-  const signs = [lease?.spec?.renewTime, ready?.lastHeartbeatTime, node.metadata.creationTimestamp];
-  const last = Math.max(...signs.map((sign) => Date.parse(sign ?? "1970-01-01T00:00:00Z")));
-  return context.host.clock.now() - last;
+export function nodeLifecycle(): ControllerDefinition {
+  const times = heartbeatTimes();
+  return controller(Node, {
+    name: "nodelifecycle",
+    eventSource: "node-controller",
+    // Readiness is status.
+    predicate: () => true,
+    watches: [
+      watching(Lease, (lease) => (lease.metadata.namespace === leaseNamespace ? [{ name: lease.metadata.name }] : [])),
+      // Looked at from time to time: a change of a pod says nothing about its node.
+      watching(Pod, () => []),
+    ],
+    reconcile: (node, context) => watchOver(node, times, context),
+  });
 }
 
-/** False when the Node already has these conditions. */
-async function reportSilence(node: Stored<Node>, context: ReconcileContext): Promise<boolean> {
+async function watchOver(node: Stored<Node>, times: HeartbeatTimes, context: ReconcileContext): Promise<Result> {
+  const lease = context.get(Lease, node.metadata.name, leaseNamespace);
+  const silentForMs = times.silenceMs(node, lease, context.host.clock.monotonic());
+  if (silentForMs > silenceMsMax && (await reportSilence(node, times, context))) return context.awaitChange();
+  if (await ensureTaints(node, context)) return context.awaitChange();
+  times.keep(context.list(Node).map(({ metadata }) => metadata.name));
+  const ready = readyStatus(node);
+  // A node that says itself that it is not ready speaks for its pods, too.
+  if (ready === "Unknown") await markPods(node, context);
+  if (ready !== "True")
+    return context.requeueAfter(unreadyLookMs, "see whether a pod of it still says that it is ready");
+  const untilSilentMs = Math.max(0, silenceMsMax - silentForMs);
+  return context.requeueAfter(untilSilentMs + 1_000, "see whether the node still renews its lease");
+}
+
+/** False when the Node already has these conditions, or the server has heard of the node. */
+async function reportSilence(node: Stored<Node>, times: HeartbeatTimes, context: ReconcileContext): Promise<boolean> {
   const conditions = unknownConditions(node, timestamp(context.host.clock));
   if (conditions.length === 0) return false;
+  // It may be the watch that is silent, or this process was paused.
+  const lease = await context.fresh(Lease, node.metadata.name, leaseNamespace);
+  if (times.silenceMs(node, lease, context.host.clock.monotonic()) <= silenceMsMax) return false;
   // A node that has just come back must not be overwritten.
   const metadata = { resourceVersion: node.metadata.resourceVersion };
   await context.client.patch(

@@ -30,8 +30,9 @@ function noExecute({ spec }: Node): readonly Taint[] {
 }
 
 async function evictPods(node: Stored<Node>, times: TaintTimes, context: ReconcileContext): Promise<Result | void> {
-  const nowMs = context.host.clock.now();
-  const taints = times.see(node.metadata.uid, noExecute(node), nowMs);
+  const { clock } = context.host;
+  const taints = times.see(node.metadata.uid, noExecute(node), clock);
+  const nowMs = times.nowMs(clock);
   if (taints.length === 0) return;
   const pods = context.list(Pod, { allNamespaces: true }).filter((pod) => pod.spec?.nodeName === node.metadata.name);
   const waits: number[] = [];

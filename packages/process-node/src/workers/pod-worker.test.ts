@@ -18,6 +18,16 @@ test("a pod is Pending until its containers have started, then Running and Ready
   );
 });
 
+test("a pod that another client has called unready is reported as ready again, once", async () => {
+  const world = new PodWorld({ containers: [main] });
+  await world.run(1);
+  const before = world.statuses.length;
+  world.overwrite("Ready", "False");
+  await world.run(60);
+  expect(world.statuses.slice(before).map(({ phase }) => phase)).toEqual(["Running"]);
+  expect(world.condition("Ready")).toBe("True");
+});
+
 test("a container that keeps ending starts again after 0, 10, 20, 40 … seconds, at most five minutes", async () => {
   const world = new PodWorld({ containers: [main] });
   world.onStart = () => void world.clock.defer(() => world.process("main").exit(1));

@@ -174,6 +174,15 @@ export class PodWorld {
     this.worker.update(this.#pod);
   }
 
+  /** Another client writes the condition. */
+  overwrite(type: string, status: "True" | "False"): void {
+    const conditions = (this.#pod.status?.conditions ?? []).map((each) =>
+      each.type === type ? { ...each, status } : each,
+    );
+    this.#pod = { ...this.#pod, status: { ...this.#pod.status, conditions } };
+    this.worker.update(this.#pod);
+  }
+
   delete(graceSeconds: number): void {
     const deletion = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: graceSeconds };
     this.#pod = { ...this.#pod, metadata: { ...this.#pod.metadata, ...deletion } };

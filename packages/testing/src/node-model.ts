@@ -1,9 +1,10 @@
 /** The model of nodes: it runs their pods, with models of programs instead of processes. */
-import { PersistentVolumeClaim, Pod, type PodStatus } from "@setpoint/api";
+import { Node, PersistentVolumeClaim, Pod, type PodStatus } from "@setpoint/api";
 import { deepEqual, isNotFound, type NamespacedName } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import type { InformerFactory } from "@setpoint/runtime";
+import { NodeHeartbeat } from "./node-heartbeat.ts";
 import { NodeOutage, type OutageKind } from "./node-outage.ts";
 import { PodRun } from "./pod-run.ts";
 import { podStatus } from "./pod-status.ts";
@@ -14,6 +15,13 @@ export interface NodeModelOptions {
   readonly host: Host;
   readonly names: readonly string[];
   readonly models: readonly ProgramModel[];
+  /** Whether the nodes renew Leases, and what follows from an outage is left to the controllers. */
+  readonly heartbeats: boolean;
+}
+
+/** What is done when a node recovers. */
+interface Outage {
+  end(): Promise<void>;
 }
 
 /** The delay before a failed request is retried. */
@@ -33,7 +41,8 @@ export class NodeModel {
   readonly #running = new Map<string, Running>();
   /** By the UID of the pod (emptyDir) or of the claim. */
   readonly #volumes = new Map<string, SimulatedVolume>();
-  readonly #outages = new Map<string, NodeOutage>();
+  readonly #outages = new Map<string, Outage>();
+  readonly #heartbeats = new Map<string, NodeHeartbeat>();
   #addresses = 0;
 
   constructor(options: NodeModelOptions) {
@@ -51,8 +60,29 @@ export class NodeModel {
     });
     const claims = informers.informer(PersistentVolumeClaim);
     claims.addHandler({ onDelete: (claim) => this.#wipe(claim.metadata.uid) });
+    const nodes = this.#options.heartbeats ? [informers.informer(Node)] : [];
     informers.start();
-    await Promise.all([pods.synced, claims.synced]);
+    await Promise.all([pods.synced, claims.synced, ...nodes.map(({ synced }) => synced)]);
+    if (this.#options.heartbeats) await Promise.all(this.#options.names.map((name) => this.#heartbeat(name).start()));
+  }
+
+  #heartbeat(node: string): NodeHeartbeat {
+    const { client, host } = this.#options;
+    // The store of the informer of nodes holds nodes.
+    const seen = (): Stored<Node> | undefined =>
+      this.#informers?.informer(Node).store.get(node) as Stored<Node> | undefined;
+    const returned = (): void => this.#reportAll(node);
+    const known = this.#heartbeats.get(node) ?? new NodeHeartbeat({ client, clock: host.clock, node, seen, returned });
+    this.#heartbeats.set(node, known);
+    return known;
+  }
+
+  #outage(node: string, kind: OutageKind): Outage {
+    const { client, host, heartbeats } = this.#options;
+    if (!heartbeats) return new NodeOutage(kind, { client, clock: host.clock, node, pods: () => this.#podsOf(node) });
+    const heartbeat = this.#heartbeat(node);
+    heartbeat.stop();
+    return { end: () => heartbeat.start() };
   }
 
   /** As `kill -9` on the processes of a pod; throws when it does not run. */
@@ -84,9 +114,7 @@ export class NodeModel {
     if (!this.#options.names.includes(name))
       throw new Error(`Cannot fail node "${name}": the nodes are ${this.#options.names.join(", ")}`);
     if (this.#outages.has(name)) throw new Error(`Cannot fail node "${name}": it has failed already`);
-    const { client, host } = this.#options;
-    const pods = (): readonly Stored<Pod>[] => this.#podsOf(name);
-    this.#outages.set(name, new NodeOutage(kind, { client, clock: host.clock, node: name, pods }));
+    this.#outages.set(name, this.#outage(name, kind));
     if (kind === "isolated") return;
     for (const [uid, { run }] of this.#running) {
       if (run.pod.spec?.nodeName !== name) continue;
@@ -147,7 +175,7 @@ export class NodeModel {
     const node = pod.spec?.nodeName ?? "";
     if (!this.#options.names.includes(node) || this.#outages.has(node)) return;
     const running = this.#running.get(uid);
-    if (running !== undefined) return running.run.update(pod);
+    if (running !== undefined) return this.#updated(running, pod);
     if (deletionTimestamp !== undefined) return void this.#finalize(pod);
     if (pod.status?.phase === "Failed" || pod.status?.phase === "Succeeded") return;
     this.#running.set(uid, { run: this.#createRun(pod), writing: Promise.resolve() });
@@ -213,6 +241,17 @@ export class NodeModel {
     return claim.metadata.uid;
   }
 
+  #updated({ run, told }: Running, pod: Stored<Pod>): void {
+    run.update(pod);
+    // A controller that takes the node for lost a moment too long is corrected, as by a kubelet.
+    const isOverwritten = told !== undefined && readyOf(pod.status) !== readyOf(told.kept);
+    if (isOverwritten && this.#options.heartbeats) this.#report(pod.metadata.uid);
+  }
+
+  #reportAll(node: string): void {
+    for (const { metadata } of this.#podsOf(node)) this.#report(metadata.uid);
+  }
+
   #report(uid: string): void {
     const running = this.#running.get(uid);
     if (running === undefined || this.#outages.has(running.run.pod.spec?.nodeName ?? "")) return;
@@ -259,6 +298,10 @@ export class NodeModel {
       }
     }
   }
+}
+
+function readyOf(status: PodStatus | undefined): string | undefined {
+  return status?.conditions?.find(({ type }) => type === "Ready")?.status;
 }
 
 /** Another object of that name, with another UID, came meanwhile. */

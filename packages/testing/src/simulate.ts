@@ -34,6 +34,11 @@ export interface SimulateOptions {
   readonly models?: readonly (ProgramModel | OutsideModel)[];
   /** Number of nodes; default 3. */
   readonly nodes?: number;
+  /**
+   * Whether nodes renew their Leases every ten seconds, as kubelets do. Then nobody but the operators notices
+   * the outage of a node: they are the controllers of nodes themselves. Default false.
+   */
+  readonly heartbeats?: boolean;
   /** Whether operators elect a leader by a lease; by default only with several replicas. */
   readonly leaderElection?: boolean;
   /**
@@ -131,7 +136,13 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
     watching,
   };
   const programs = models.filter(isProgramModel);
-  const nodes = new NodeModel({ client: clientOf(ground, "nodes"), host, names: nodeNames, models: programs });
+  const nodes = new NodeModel({
+    client: clientOf(ground, "nodes"),
+    host,
+    names: nodeNames,
+    models: programs,
+    heartbeats: options.heartbeats ?? false,
+  });
   for (const model of models) model.attach?.(host);
   const { replicas = 1 } = options;
   const operators = described.flatMap((each) => {

@@ -28,7 +28,7 @@ test("a heartbeat in the status of the node is a sign, too", () => {
   expect(times.silenceMs(beating(2), lease(20), 9_000)).toBe(0);
 });
 
-test("another node of the same name, and one that was forgotten, begin anew", () => {
+test("another node of the same name, and one that was forgotten, start from nothing", () => {
   const times = heartbeatTimes();
   times.silenceMs(node("a"), lease(10), 0);
   expect(times.silenceMs(node("b"), lease(10), 5_000)).toBe(0);

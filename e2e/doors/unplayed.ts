@@ -51,11 +51,8 @@ export const unplayed: readonly { readonly reason: string; readonly commands: re
   {
     reason: "needs a cluster of CloudNativePG with data of the reader; operators/postgres/src/adopt tests the command",
     commands: [
-      "setpoint postgres adopt cluster.yaml",
+      "setpoint postgres adopt",
       "kubectl get clusters.postgresql.cnpg.io",
-      "kubectl create namespace shop-new",
-      "kubectl get secret orders-superuser",
-      "kubectl create secret generic orders-import",
       "kubectl exec -it orders-1 -c postgres",
       "kubectl logs -l postgres.setpoint.dev/cluster=orders",
       "kubectl describe pg orders",

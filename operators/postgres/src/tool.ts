@@ -1,5 +1,6 @@
 /** The command `setpoint postgres`: manifests of CloudNativePG become ours. */
 import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 import { adopt } from "./adopt/adopt.ts";
 import { differenceText } from "./adopt/difference.ts";
 import { InputRefused } from "./adopt/fields.ts";
@@ -19,13 +20,22 @@ export default async function tool(
   output: ToolOutput,
   readInput: () => string = () => readFileSync(0, "utf8"),
 ): Promise<number> {
-  const [verb, ...paths] = args;
-  const flag = paths.find((path) => path.startsWith("-") && path !== "-");
-  if (verb !== "adopt" || paths.length === 0 || flag !== undefined)
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { namespace: { type: "string" }, import: { type: "boolean", default: false } },
+    allowPositionals: true,
+  });
+  const [verb, ...paths] = positionals;
+  if (verb !== "adopt" || paths.length === 0)
     throw new Error("Cannot run the command: expected adopt FILE…, or - for standard input");
+  const { namespace } = values;
+  const options = { isImporting: values.import, ...(namespace === undefined ? {} : { namespace }) };
   try {
     const textOf = (path: string): string => (path === "-" ? readInput() : fileText(path));
-    const { objects, differences } = adopt(paths.flatMap((path) => readManifests(textOf(path), path)));
+    const { objects, differences } = adopt(
+      paths.flatMap((path) => readManifests(textOf(path), path)),
+      options,
+    );
     for (const object of objects) output.out(manifestText(object));
     for (const difference of differences) output.err(`${differenceText(difference)}\n`);
     output.err(`${page}\n`);

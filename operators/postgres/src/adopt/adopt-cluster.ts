@@ -2,16 +2,16 @@
 import { addQuantities, formatQuantity, parseQuantity } from "setpoint/kinds";
 import { reservedDatabases, isReservedRole } from "../kind/inner-names.ts";
 import { compareRetention } from "./adopt-backups.ts";
-import { adoptImport, importedServer } from "./adopt-import.ts";
+import { adoptImport, importedServer, importOfCluster } from "./adopt-import.ts";
 import { adoptAccessRules, adoptParameters } from "./adopt-parameters.ts";
 import { adoptRoles } from "./adopt-roles.ts";
 import { adoptServices } from "./adopt-services.ts";
 import { adoptStore } from "./adopt-store.ts";
-import { clusterTable } from "./cluster-table.ts";
+import { clusterTable, importingTable } from "./cluster-table.ts";
 import type { Report } from "./difference.ts";
 import { compareFields } from "./field-table.ts";
 import type { Fields } from "./fields.ts";
-import type { InputObject } from "./input-object.ts";
+import { type InputObject, isMoved } from "./input-object.ts";
 import { type Names, storeNameOf } from "./names.ts";
 import {
   compareMetadata,
@@ -32,18 +32,20 @@ export interface ClusterSurroundings {
   readonly names: Names;
   /** Whether a ScheduledBackup is about the cluster. */
   readonly isScheduled: boolean;
+  /** Whether the data come from the Cluster itself. */
+  readonly isImporting: boolean;
 }
 
 export function adoptCluster(
   input: InputObject,
-  { catalogues, names, isScheduled }: ClusterSurroundings,
+  { catalogues, names, isScheduled, isImporting }: ClusterSurroundings,
   report: Report,
 ): readonly OutputObject[] {
   const { spec } = input;
   compareMetadata(input, report);
-  compareFields(clusterTable, spec.value, "spec", report);
+  compareFields(isImporting ? importingTable : clusterTable, spec.value, "spec", report);
   reportSharedNames(input, report);
-  reportServers(spec, report);
+  reportServers(spec, isImporting, report);
   compareRetention(spec.fields("backup"), isScheduled, report);
   const barman = spec.fields("backup").fields("barmanObjectStore");
   const store = spec.fields("backup").has("barmanObjectStore")
@@ -66,7 +68,7 @@ export function adoptCluster(
       failover: failoverOf(spec, report),
       archive: store === undefined ? undefined : { store: store.metadata.name },
       database: unlessEmpty(database),
-      bootstrap: adoptImport(spec, report),
+      bootstrap: isImporting ? importOfCluster(input, database, report) : adoptImport(spec, report),
       hibernated: hibernatedOf(input, report),
     },
   );
@@ -80,17 +82,20 @@ export function adoptCluster(
 }
 
 /** Both operators give their objects the same names. */
-function reportSharedNames({ name }: InputObject, report: Report): void {
+function reportSharedNames(input: InputObject, report: Report): void {
+  const { name } = input;
+  if (isMoved(input)) return;
   const why = `CloudNativePG's objects have the same names: pods ${name}-1 …, Services ${name}-rw …, Secret ${name}-app`;
-  report.add("metadata.name", "byHand", why, "apply it in another namespace than the Cluster's");
+  report.add("metadata.name", "byHand", why, "use --namespace with another one than the Cluster's");
 }
 
 const readFields = ["name", "connectionParameters", "password", "sslRootCert", "sslCert", "sslKey"];
 
 /** An import reads one of them. */
-function reportServers(spec: Fields, report: Report): void {
+function reportServers(spec: Fields, isImporting: boolean, report: Report): void {
   for (const server of spec.list("externalClusters"))
-    if (server.text("name") !== importedServer(spec))
+    if (isImporting) report.add(server.path, "unneeded", "the data come from the Cluster");
+    else if (server.text("name") !== importedServer(spec))
       report.add(
         server.path,
         "dropped",

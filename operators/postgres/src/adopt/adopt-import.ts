@@ -2,6 +2,7 @@
 import type { Report } from "./difference.ts";
 import { type FieldTable, dropped } from "./field-table.ts";
 import type { Fields } from "./fields.ts";
+import { type InputObject, sourceFlag, targetFlag } from "./input-object.ts";
 import { unlessEmpty, withoutUndefined } from "./output-object.ts";
 
 const tools = "pg_dump and pg_restore get no options of the manifest";
@@ -82,4 +83,62 @@ function connectionOf(server: Fields, report: Report): object {
 
 function secretKey(reference: Fields): object {
   return withoutUndefined({ name: reference.requiredText("name"), key: reference.text("key") });
+}
+
+interface Login {
+  readonly user: string;
+  readonly secret: string;
+}
+
+/** From the Service of the Cluster: all of it as superuser, else the database of the owner. */
+export function importOfCluster(
+  input: InputObject,
+  { name = "app", owner = "app" }: { readonly name?: string; readonly owner?: string },
+  report: Report,
+): object {
+  const { spec } = input;
+  const isSuperuser = spec.boolean("enableSuperuserAccess") === true;
+  const login = isSuperuser ? superuser(input) : { user: owner, secret: ownerSecret(input) };
+  reportLogin(input, login, report);
+  if (!isSuperuser)
+    report.add(
+      "spec.enableSuperuserAccess",
+      "byHand",
+      `without a superuser the import takes the database "${name}" alone, and all of it belongs to "${owner}"`,
+      "set it to true in the Cluster and adopt again for all databases and roles",
+    );
+  if (input.namespace === undefined)
+    report.add(
+      "metadata.namespace",
+      "byHand",
+      "the Cluster is expected in the namespace default",
+      "set from.host else",
+    );
+  const from = {
+    host: `${input.name}-rw.${input.namespace ?? "default"}.svc`,
+    user: login.user,
+    ...(isSuperuser ? {} : { database: name }),
+    password: { name: importSecret(input) },
+  };
+  return { import: isSuperuser ? { from, type: "monolith" } : { from, type: "microservice", databases: [name] } };
+}
+
+function importSecret({ name }: InputObject): string {
+  return `${name}-import`;
+}
+
+function superuser({ name, spec }: InputObject): Login {
+  return { user: "postgres", secret: spec.fields("superuserSecret").text("name") ?? `${name}-superuser` };
+}
+
+function ownerSecret({ name, spec }: InputObject): string {
+  const ways = ["initdb", "recovery", "pg_basebackup"].map((way) => spec.fields("bootstrap").fields(way));
+  return ways.map((way) => way.fields("secret").text("name")).find((each) => each !== undefined) ?? `${name}-app`;
+}
+
+function reportLogin(input: InputObject, { user, secret }: Login, report: Report): void {
+  const password = `$(kubectl${sourceFlag(input)} get secret ${secret} -o go-template='{{.data.password | base64decode}}')`;
+  const create = `kubectl${targetFlag(input)} create secret generic ${importSecret(input)} --from-literal=password="${password}"`;
+  const why = `the import logs in as "${user}", and reads the password in the Secret "${importSecret(input)}"`;
+  report.add("", "byHand", why, `stop the applications, and run: ${create}`);
 }

@@ -39,7 +39,7 @@ export function adoptPooler(input: InputObject, names: Names, report: Report): r
 /** Names with these ends are those of the Services of a cluster. */
 function nameOf(input: InputObject, cluster: string, names: Names, report: Report): string {
   const isUsable = input.name !== cluster && !/-(rw|ro|r)$/.test(input.name);
-  const name = names.unique("PostgresPooler", input.namespace, isUsable ? input.name : `${input.name}-pooler`);
+  const name = names.unique("PostgresPooler", input.target, isUsable ? input.name : `${input.name}-pooler`);
   if (name === input.name) return name;
   const why = `the name is that of the Service, and -rw, -ro and -r are ends of a cluster's Services; ${name} is written`;
   report.add("metadata.name", "changed", why, "let clients use this host");

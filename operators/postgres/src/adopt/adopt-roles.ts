@@ -2,7 +2,7 @@
 import { innerName, isReservedRole, superuserGroups } from "../kind/inner-names.ts";
 import type { Report } from "./difference.ts";
 import type { Fields } from "./fields.ts";
-import { type InputObject, namespaceFlag } from "./input-object.ts";
+import { type InputObject, isMoved, targetFlag } from "./input-object.ts";
 import { type Names, objectName } from "./names.ts";
 import { besideOf, type OutputObject, postgresVersion, withoutUndefined } from "./output-object.ts";
 
@@ -54,7 +54,7 @@ function refusal(role: Fields, owner: string): Refusal | undefined {
 function adoptRole(input: InputObject, role: Fields, version: string, names: Names, report: Report): OutputObject {
   const name = role.requiredText("name");
   const kind = "PostgresRole";
-  const object = names.unique(kind, input.namespace, objectName(`${input.name}-${name}`));
+  const object = names.unique(kind, input.target, objectName(`${input.name}-${name}`));
   return besideOf(
     input,
     { apiVersion: postgresVersion, kind, name: object },
@@ -101,8 +101,13 @@ function passwordOf(input: InputObject, role: Fields, report: Report): object | 
   const secretName = role.fields("passwordSecret").text("name");
   const path = role.at("passwordSecret");
   if (secretName !== undefined) {
-    const label = `kubectl${namespaceFlag(input)} label secret ${secretName} postgres.setpoint.dev/role-password=true`;
-    report.add(path, "byHand", "the Secret with the password needs a label", `run: ${label}`);
+    const label = `kubectl${targetFlag(input)} label secret ${secretName} postgres.setpoint.dev/role-password=true`;
+    report.add(
+      path,
+      "byHand",
+      "the Secret with the password needs a label",
+      `${isMoved(input) ? "copy it, and " : ""}run: ${label}`,
+    );
     return { source: "given", secretName };
   }
   if (role.boolean("disablePassword") !== true && role.boolean("login") === true) {

@@ -2,7 +2,7 @@
 import { dataLabels } from "@setpoint/data-service";
 import type { Report } from "./difference.ts";
 import type { Fields } from "./fields.ts";
-import { type InputObject, namespaceFlag } from "./input-object.ts";
+import { type InputObject, sourceFlag, targetFlag } from "./input-object.ts";
 import { besideOf, dataVersion, type OutputObject, withoutUndefined } from "./output-object.ts";
 
 /** `barman` is the object with `destinationPath`. Undefined when it names no place that a BackupStore has. */
@@ -70,10 +70,10 @@ const secretKeys: Readonly<Record<Place["kind"], Readonly<Record<string, readonl
 
 function reportSecret(input: InputObject, barman: Fields, { kind, value }: Place, report: Report): void {
   const name = String(value["credentialsSecret"]);
-  const flag = namespaceFlag(input);
+  const flag = targetFlag(input);
   const literals = Object.entries(secretKeys[kind]).map(([key, [group, field]]) => {
     const reference = barman.fields(group).fields(field);
-    return `--from-literal=${key}="${valueText(reference, flag)}"`;
+    return `--from-literal=${key}="${valueText(reference, sourceFlag(input))}"`;
   });
   const create = `kubectl${flag} create secret generic ${name} ${literals.join(" ")}`;
   const label = `kubectl${flag} label secret ${name} ${dataLabels.backupStore}=true`;

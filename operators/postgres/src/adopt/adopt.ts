@@ -20,8 +20,16 @@ export interface Adopted {
   readonly differences: readonly Difference[];
 }
 
+export interface AdoptOptions {
+  /** Where everything goes; the namespace of each object when absent. */
+  readonly namespace?: string;
+  /** Whether a PostgresCluster takes its data from the Cluster that it is written for. */
+  readonly isImporting?: boolean;
+}
+
 /** What the objects of the files say about each other. */
 interface Surroundings {
+  readonly isImporting: boolean;
   readonly names: Names;
   readonly catalogues: Catalogues;
   readonly backups: ReadonlyMap<string, ClusterBackups>;
@@ -30,11 +38,12 @@ interface Surroundings {
 }
 
 /** Of parsed documents. Throws `InputRefused` when they are no manifests of CloudNativePG. */
-export function adopt(documents: readonly unknown[]): Adopted {
-  const inputs = documents.flatMap(inputObjects);
+export function adopt(documents: readonly unknown[], options: AdoptOptions = {}): Adopted {
+  const inputs = documents.flatMap((document) => inputObjects(document, options.namespace));
   if (!inputs.some(isOfCnpg))
     throw InputRefused.at("the files", "apiVersion", "an object of postgresql.cnpg.io/v1", kindsOf(inputs));
   const around: Surroundings = {
+    isImporting: options.isImporting === true,
     names: new Names(),
     catalogues: cataloguesOf(inputs),
     backups: backupsOf(inputs),
@@ -83,17 +92,17 @@ function passOver(report: Report): readonly OutputObject[] {
   return [];
 }
 
-function adoptOwn(input: InputObject, { names, catalogues, backups, scheduled }: Surroundings, report: Report) {
-  const backupsOfCluster = (): ClusterBackups => backups.get(keyOf(input, clusterNameOf(input))) ?? {};
+function adoptOwn(input: InputObject, around: Surroundings, report: Report) {
+  const backupsOfCluster = (): ClusterBackups => around.backups.get(keyOf(input, clusterNameOf(input))) ?? {};
   switch (input.kind) {
     case "Cluster":
-      return adoptCluster(input, { names, catalogues, isScheduled: scheduled.has(keyOf(input, input.name)) }, report);
+      return adoptCluster(input, { ...around, isScheduled: around.scheduled.has(keyOf(input, input.name)) }, report);
     case "Backup":
       return adoptBackup(input, backupsOfCluster(), report);
     case "ScheduledBackup":
       return adoptSchedule(input, backupsOfCluster(), report);
     case "Pooler":
-      return adoptPooler(input, names, report);
+      return adoptPooler(input, around.names, report);
     case "Database":
       return adoptDatabase(input, report);
     default:

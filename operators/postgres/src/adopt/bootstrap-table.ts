@@ -1,5 +1,5 @@
 /** What becomes of how a Cluster of CloudNativePG gets its first data. */
-import { below, byHand, changed, dropped, type FieldTable } from "./field-table.ts";
+import { below, byHand, changed, dropped, type FieldTable, unneeded } from "./field-table.ts";
 import { importTable } from "./adopt-import.ts";
 
 const locale = "the databases of the first start have the locale C.UTF-8";
@@ -64,6 +64,15 @@ const baseBackup: FieldTable = {
     `${data}; no server is copied by pg_basebackup`,
     "write spec.bootstrap.import with the password of a superuser of that server",
   ),
+};
+
+const came = unneeded("the data come from the Cluster, which has them already");
+
+/** By path below `spec`, where the Cluster itself is the source of the data. */
+export const importingBootstrapTable: FieldTable = {
+  "bootstrap.initdb.import": came,
+  ...below("bootstrap.recovery", { backup: came, source: came, volumeSnapshots: came, recoveryTarget: came }),
+  "bootstrap.pg_basebackup.source": came,
 };
 
 /** By path below `spec`. */

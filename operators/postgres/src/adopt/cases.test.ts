@@ -42,6 +42,17 @@ test("what is written is read again as it is, also words that YAML 1.1 takes for
   expect(out).toContain('jit: "off"');
 });
 
+test.each(["full", "point-in-time-recovery", "import"])(
+  "%s, with its data and into another namespace",
+  async (name) => {
+    const { code, out, err } = await run(["--import", "--namespace", "new", new URL(`${name}.yaml`, folder).pathname]);
+    expect(code).toBe(0);
+    await expect(`${out}\n${err}`).toMatchFileSnapshot(new URL(`${name}-moved.txt`, folder).pathname);
+    const { differences } = adopt(readManifests(textOf(name), name), { namespace: "new", isImporting: true });
+    expect(differences.filter(({ outcome }) => outcome === "refused")).toEqual([]);
+  },
+);
+
 test("no value of a Secret is written", async () => {
   const { out, err } = await run(["-"], textOf("full"));
   expect(out + err).not.toContain("secret-of-the-app");
@@ -106,6 +117,6 @@ test("another verb, a flag and a file that is missing are wrong calls", async ()
   const output = { out: () => {}, err: () => {} };
   await expect(tool(["render", "x"], output)).rejects.toThrow("expected adopt FILE…");
   await expect(tool(["adopt"], output)).rejects.toThrow("expected adopt FILE…");
-  await expect(tool(["adopt", "--dry-run", "x"], output)).rejects.toThrow("expected adopt FILE…");
+  await expect(tool(["adopt", "--dry-run", "x"], output)).rejects.toThrow("Unknown option '--dry-run'");
   await expect(tool(["adopt", "/none.yaml"], output)).rejects.toThrow('Cannot read "/none.yaml"');
 });

@@ -1,6 +1,6 @@
 /** What becomes of each field of a Cluster of CloudNativePG 1.27. */
 import { below, byHand, changed, dropped, type FieldTable, unneeded } from "./field-table.ts";
-import { bootstrapTable } from "./bootstrap-table.ts";
+import { bootstrapTable, importingBootstrapTable } from "./bootstrap-table.ts";
 import { storeTable } from "./store-table.ts";
 
 const scheduling = "a PostgresCluster has no field for where pods run; they spread over zones, then over nodes";
@@ -209,3 +209,6 @@ export const clusterTable: FieldTable = {
   ...backupTable,
   ...podTable,
 };
+
+/** The same, where the Cluster itself is the source of the data. */
+export const importingTable: FieldTable = { ...clusterTable, ...importingBootstrapTable };

@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { adopt, type Adopted } from "./adopt.ts";
-import { clusterTable } from "./cluster-table.ts";
+import { adopt, type Adopted, type AdoptOptions } from "./adopt.ts";
+import { clusterTable, importingTable } from "./cluster-table.ts";
 import { type FieldTable, treatmentOf } from "./field-table.ts";
 import { isObject } from "./fields.ts";
 import { backupTable, databaseTable, poolerTable, scheduledBackupTable } from "./other-tables.ts";
@@ -116,16 +116,16 @@ function keyOf(path: string): string {
   return path.includes("equests") || path.includes("imits") ? "storage" : "example";
 }
 
-function adopted(kind: string, path: string, spec: unknown): Adopted {
+function adopted(kind: string, path: string, spec: unknown, options: AdoptOptions): Adopted {
   const object = { apiVersion: "postgresql.cnpg.io/v1", kind, metadata: { name: "orders" }, spec };
   const other = beside[path];
-  return adopt(other === undefined ? [object] : [object, other]);
+  return adopt(other === undefined ? [object] : [object, other], options);
 }
 
 /** What a field with this value does that is not there without it. */
-function effectOf(kind: string, leaf: Leaf, value: unknown): "named" | "carried" | "silent" {
-  const given = adopted(kind, leaf.path, specWith(kind, leaf, value));
-  const base = adopted(kind, leaf.path, specWith(kind, leaf));
+function effectOf(kind: string, leaf: Leaf, value: unknown, options: AdoptOptions): "named" | "carried" | "silent" {
+  const given = adopted(kind, leaf.path, specWith(kind, leaf, value), options);
+  const base = adopted(kind, leaf.path, specWith(kind, leaf), options);
   const before = base.differences.map((each) => JSON.stringify(each));
   const own = given.differences.filter(({ path }) => path !== "" && isAbove(path, leaf.path));
   if (own.some((each) => each.outcome !== "unknown" && !before.includes(JSON.stringify(each)))) return "named";
@@ -143,12 +143,13 @@ function isAbove(path: string, leaf: string): boolean {
     .startsWith(path);
 }
 
-const tables: readonly (readonly [kind: string, file: string, table: FieldTable])[] = [
-  ["Cluster", "cluster", clusterTable],
-  ["Backup", "backup", backupTable],
-  ["ScheduledBackup", "scheduled-backup", scheduledBackupTable],
-  ["Pooler", "pooler", poolerTable],
-  ["Database", "database", databaseTable],
+const tables: readonly (readonly [kind: string, file: string, table: FieldTable, options: AdoptOptions])[] = [
+  ["Cluster", "cluster", clusterTable, {}],
+  ["Cluster", "cluster", importingTable, { isImporting: true, namespace: "new" }],
+  ["Backup", "backup", backupTable, {}],
+  ["ScheduledBackup", "scheduled-backup", scheduledBackupTable, {}],
+  ["Pooler", "pooler", poolerTable, {}],
+  ["Database", "database", databaseTable, {}],
 ];
 
 /** The nearest part of the path that the table has. */
@@ -168,10 +169,10 @@ test.each(tables)("each field of a %s is carried over, or has a reason", (_, fil
   expect(without.map(({ path }) => path)).toEqual([]);
 });
 
-test.each(tables)("no field of a %s is left out in silence", (kind, file, table) => {
+test.each(tables)("no field of a %s is left out in silence", (kind, file, table, options) => {
   const silent = leavesOf(file).flatMap((leaf) => {
     const treatment = treatmentAbove(table, leaf.path);
-    const effects = examplesOf(leaf).map((value) => ({ value, effect: effectOf(kind, leaf, value) }));
+    const effects = examplesOf(leaf).map((value) => ({ value, effect: effectOf(kind, leaf, value, options) }));
     if (treatment === "carried")
       return effects.every(({ effect }) => effect === "silent") ? [`${leaf.path} changes nothing`] : [];
     const same: readonly unknown[] = treatment?.same ?? [];

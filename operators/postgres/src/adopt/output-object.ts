@@ -19,13 +19,13 @@ export const dataVersion = "data.setpoint.dev/v1";
 
 /** In the namespace of the input, without labels and annotations. Fields that are undefined are left out. */
 export function besideOf(
-  { namespace }: InputObject,
+  { target }: InputObject,
   { apiVersion, kind, name }: { readonly apiVersion: string; readonly kind: string; readonly name: string },
   spec: Readonly<Record<string, unknown>>,
 ): OutputObject {
   return {
     ...{ apiVersion, kind },
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    metadata: { name, ...(target === undefined ? {} : { namespace: target }) },
     spec: withoutUndefined(spec),
   };
 }

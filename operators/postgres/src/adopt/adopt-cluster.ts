@@ -4,6 +4,7 @@ import { reservedDatabases, isReservedRole } from "../kind/inner-names.ts";
 import { compareRetention } from "./adopt-backups.ts";
 import { adoptImport, importedServer, importOfCluster } from "./adopt-import.ts";
 import { adoptAccessRules, adoptParameters } from "./adopt-parameters.ts";
+import { comparePlugins, pluginStore } from "./adopt-plugins.ts";
 import { adoptRoles } from "./adopt-roles.ts";
 import { adoptServices } from "./adopt-services.ts";
 import { adoptStore } from "./adopt-store.ts";
@@ -30,6 +31,8 @@ const instancesMax = 9;
 export interface ClusterSurroundings {
   readonly catalogues: Catalogues;
   readonly names: Names;
+  /** The names of the ObjectStores in the namespace of the Cluster. */
+  readonly objectStores: ReadonlySet<string>;
   /** Whether a ScheduledBackup is about the cluster. */
   readonly isScheduled: boolean;
   /** Whether the data come from the Cluster itself. */
@@ -38,7 +41,7 @@ export interface ClusterSurroundings {
 
 export function adoptCluster(
   input: InputObject,
-  { catalogues, names, isScheduled, isImporting }: ClusterSurroundings,
+  { catalogues, names, objectStores, isScheduled, isImporting }: ClusterSurroundings,
   report: Report,
 ): readonly OutputObject[] {
   const { spec } = input;
@@ -46,6 +49,7 @@ export function adoptCluster(
   compareFields(isImporting ? importingTable : clusterTable, spec.value, "spec", report);
   reportSharedNames(input, report);
   reportServers(spec, isImporting, report);
+  comparePlugins(spec, objectStores, report);
   compareRetention(spec.fields("backup"), isScheduled, report);
   const barman = spec.fields("backup").fields("barmanObjectStore");
   const store = spec.fields("backup").has("barmanObjectStore")
@@ -66,7 +70,7 @@ export function adoptCluster(
       primaryUpdate: spec.text("primaryUpdateMethod") === "switchover" ? undefined : "restart",
       synchronous: synchronousOf(spec, instances, report),
       failover: failoverOf(spec, report),
-      archive: store === undefined ? undefined : { store: store.metadata.name },
+      archive: archiveOf(spec, store),
       database: unlessEmpty(database),
       bootstrap: isImporting ? importOfCluster(input, database, report) : adoptImport(spec, report),
       hibernated: hibernatedOf(input, report),
@@ -79,6 +83,13 @@ export function adoptCluster(
     ...adoptRoles(input, { owner, version: image.version }, names, report),
     ...adoptServices(input, report),
   ];
+}
+
+/** As with CloudNativePG, the plugin takes the place of the settings. */
+function archiveOf(spec: Fields, store: OutputObject | undefined): object | undefined {
+  const plugin = pluginStore(spec);
+  if (plugin?.isArchive === true) return { store: plugin.store };
+  return store === undefined ? undefined : { store: store.metadata.name };
 }
 
 /** Both operators give their objects the same names. */

@@ -3,13 +3,14 @@
  * input is carried over, or it is in a difference.
  */
 import { adoptBackup, adoptSchedule, type ClusterBackups } from "./adopt-backups.ts";
-import { adoptCluster } from "./adopt-cluster.ts";
+import { adoptCluster, type ClusterSurroundings } from "./adopt-cluster.ts";
 import { adoptDatabase } from "./adopt-database.ts";
 import { adoptPooler } from "./adopt-pooler.ts";
 import { acceptanceProblem } from "./acceptance-problem.ts";
 import { type Difference, Report } from "./difference.ts";
 import { Fields, InputRefused } from "./fields.ts";
 import { clusterNameOf, type InputObject, inputObjects, isOfCnpg } from "./input-object.ts";
+import { adoptObjectStore, pluginStore } from "./adopt-plugins.ts";
 import { Names, storeNameOf } from "./names.ts";
 import { kindsWithoutPlace } from "./other-tables.ts";
 import type { OutputObject } from "./output-object.ts";
@@ -35,6 +36,7 @@ interface Surroundings {
   readonly backups: ReadonlyMap<string, ClusterBackups>;
   /** The clusters that a ScheduledBackup is about. */
   readonly scheduled: ReadonlySet<string>;
+  readonly objectStores: readonly InputObject[];
 }
 
 /** Of parsed documents. Throws `InputRefused` when they are no manifests of CloudNativePG. */
@@ -47,11 +49,8 @@ export function adopt(documents: readonly unknown[], options: AdoptOptions = {})
     names: new Names(),
     catalogues: cataloguesOf(inputs),
     backups: backupsOf(inputs),
-    scheduled: new Set(
-      inputs
-        .filter((input) => isOfCnpg(input) && input.kind === "ScheduledBackup")
-        .map((input) => keyOf(input, clusterNameOf(input))),
-    ),
+    scheduled: new Set(ofKind(inputs, "ScheduledBackup").map((input) => keyOf(input, clusterNameOf(input)))),
+    objectStores: ofKind(inputs, "ObjectStore"),
   };
   const made = inputs.map((input) => adoptObject(input, around));
   return {
@@ -96,7 +95,9 @@ function adoptOwn(input: InputObject, around: Surroundings, report: Report) {
   const backupsOfCluster = (): ClusterBackups => around.backups.get(keyOf(input, clusterNameOf(input))) ?? {};
   switch (input.kind) {
     case "Cluster":
-      return adoptCluster(input, { ...around, isScheduled: around.scheduled.has(keyOf(input, input.name)) }, report);
+      return adoptCluster(input, surroundingsOf(input, around), report);
+    case "ObjectStore":
+      return adoptObjectStore(input, isScheduledInto(input, around), report);
     case "Backup":
       return adoptBackup(input, backupsOfCluster(), report);
     case "ScheduledBackup":
@@ -122,15 +123,42 @@ function keyOf({ namespace = "" }: InputObject, cluster: string): string {
 }
 
 function backupsOf(inputs: readonly InputObject[]): ReadonlyMap<string, ClusterBackups> {
-  const clusters = inputs.filter((input) => isOfCnpg(input) && input.kind === "Cluster");
-  return new Map(
-    clusters.map((input) => {
-      const backup = input.spec.fields("backup");
-      const retentionPolicy = backup.text("retentionPolicy");
-      const store = backup.has("barmanObjectStore") ? { store: storeNameOf(input.name) } : {};
-      return [keyOf(input, input.name), { ...store, ...(retentionPolicy === undefined ? {} : { retentionPolicy }) }];
-    }),
-  );
+  const clusters = ofKind(inputs, "Cluster");
+  const objectStores = new Map(ofKind(inputs, "ObjectStore").map((each) => [keyOf(each, each.name), each]));
+  return new Map(clusters.map((input) => [keyOf(input, input.name), clusterBackups(input, objectStores)]));
+}
+
+function clusterBackups(input: InputObject, objectStores: ReadonlyMap<string, InputObject>): ClusterBackups {
+  const plugin = pluginStore(input.spec);
+  const backup = input.spec.fields("backup");
+  const retentionPolicy =
+    plugin === undefined
+      ? backup.text("retentionPolicy")
+      : objectStores.get(keyOf(input, plugin.store))?.spec.text("retentionPolicy");
+  const store = plugin?.store ?? (backup.has("barmanObjectStore") ? storeNameOf(input.name) : undefined);
+  return {
+    ...(store === undefined ? {} : { store }),
+    ...(retentionPolicy === undefined ? {} : { retentionPolicy }),
+  };
+}
+
+function ofKind(inputs: readonly InputObject[], kind: string): readonly InputObject[] {
+  return inputs.filter((input) => isOfCnpg(input) && input.kind === kind);
+}
+
+function surroundingsOf(input: InputObject, around: Surroundings): ClusterSurroundings {
+  const beside = around.objectStores.filter((each) => each.namespace === input.namespace);
+  return {
+    ...around,
+    objectStores: new Set(beside.map(({ name }) => name)),
+    isScheduled: around.scheduled.has(keyOf(input, input.name)),
+  };
+}
+
+/** Whether a ScheduledBackup is about a Cluster that uses the ObjectStore. */
+function isScheduledInto(store: InputObject, { backups, scheduled }: Surroundings): boolean {
+  const isUsed = (key: string): boolean => backups.get(key)?.store === store.name;
+  return [...scheduled].some((key) => key.startsWith(keyOf(store, "")) && isUsed(key));
 }
 
 function cataloguesOf(inputs: readonly InputObject[]): Catalogues {

@@ -158,7 +158,7 @@ const operationTable: FieldTable = {
     "let clients of other names use sslmode=verify-ca",
     [[]],
   ),
-  plugins: byHand("CNPG-I plugins do not run here", "write a BackupStore and spec.archive for barman-cloud"),
+  plugins: "carried",
   replica: dropped(
     "there are no replica clusters: what is written is a primary of its own",
     "do not send writes to it before its data are moved",

@@ -3,6 +3,8 @@ import { Fields, InputRefused, isObject, type JsonObject } from "./fields.ts";
 
 export const cnpgGroup = "postgresql.cnpg.io";
 const cnpgVersion = `${cnpgGroup}/v1`;
+/** The plugin of Barman has one kind of its own. */
+const barmanVersion = "barmancloud.cnpg.io/v1";
 
 export interface InputObject {
   readonly apiVersion: string;
@@ -46,8 +48,8 @@ function inputObject(kind: string, apiVersion: string, value: JsonObject, target
   };
 }
 
-export function isOfCnpg({ apiVersion }: InputObject): boolean {
-  return apiVersion === cnpgVersion;
+export function isOfCnpg({ apiVersion, kind }: InputObject): boolean {
+  return apiVersion === cnpgVersion || (apiVersion === barmanVersion && kind === "ObjectStore");
 }
 
 /** The cluster that an object beside it is about. */

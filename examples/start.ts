@@ -1,6 +1,7 @@
 /**
  * `npm start [-- --operator NAME] [--exit]`: an embedded cluster, an operator installed as on any cluster,
- * and what it operates: three members of etcd, or three instances of PostgreSQL. `--exit` plays its tour.
+ * and what it operates: members of etcd, instances of PostgreSQL, or a Prometheus with its Alertmanagers.
+ * `--exit` plays its tour.
  */
 import { dirname, relative } from "node:path";
 import { isSetpointError, SetpointError } from "@setpoint/apimachinery";
@@ -20,6 +21,7 @@ import type { Example, Stage } from "./tours/example.ts";
 const examples: Readonly<Record<string, () => Promise<Example>>> = {
   etcd: async () => (await import("./etcd/example.ts")).etcdExample,
   postgres: async () => (await import("./postgres/example.ts")).postgresExample,
+  prometheus: async () => (await import("./prometheus/example.ts")).prometheusExample,
 };
 
 const startedMs = systemClock.monotonic();
@@ -82,8 +84,8 @@ async function end(): Promise<never> {
     const { operator, exits, rest } = chosen(process.argv.slice(2));
     const load = examples[operator];
     if (load === undefined) {
-      const known = Object.keys(examples).join(" or ");
-      throw new SetpointError("ERR_USAGE", `Cannot start: --operator is "${operator}", expected ${known}`);
+      const known = Object.keys(examples).join(", ");
+      throw new SetpointError("ERR_USAGE", `Cannot start: --operator is "${operator}", expected one of ${known}`);
     }
     const options = parseUpOptions(rest);
     process.exit(await start(await load(), exits, options));

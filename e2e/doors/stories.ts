@@ -2,6 +2,7 @@
 import { candyStories } from "./stories/candy.ts";
 import { etcdStories } from "./stories/etcd.ts";
 import { postgresStories } from "./stories/postgres.ts";
+import { prometheusStories } from "./stories/prometheus.ts";
 import { projectStories } from "./stories/projects.ts";
 import { readmeStories } from "./stories/readme.ts";
 import type { Story } from "./story.ts";
@@ -12,4 +13,5 @@ export const stories: readonly Story[] = [
   ...candyStories,
   ...etcdStories,
   ...postgresStories,
+  ...prometheusStories,
 ];

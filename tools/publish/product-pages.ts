@@ -16,8 +16,15 @@ const pages = [
   "operators/prometheus/{README.md,manifests}",
 ];
 /** Programs of the repository: they need more than the package. */
-const leftOut = ["examples/{etcd,postgres}/*", "examples/tours", "examples/start.ts", "examples/web-app/lines.test.ts"];
-const kept = ["examples/etcd/cluster.yaml", "examples/postgres/cluster.yaml"];
+const leftOut = [
+  "examples/{etcd,postgres,prometheus}/*",
+  "examples/tours",
+  "examples/start.ts",
+  "examples/web-app/lines.test.ts",
+];
+const kept = ["etcd/cluster.yaml", "postgres/cluster.yaml", "prometheus/monitoring.yaml"].map(
+  (name) => `examples/${name}`,
+);
 
 /**
  * Copies the pages, at their places in the repository, so that their links hold. A link to what the package

@@ -1,16 +1,13 @@
 /** What the tour sees of a PostgresCluster: status by the Kubernetes API, data by psql in its pods. */
-import { isNotFound, messageOf } from "@setpoint/apimachinery";
+import { isNotFound } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
-import { execInPod, type HttpConnection, resolveConnection } from "@setpoint/client/node";
+import { type HttpConnection, resolveConnection } from "@setpoint/client/node";
 import { Backup, Restore } from "@setpoint/data-service";
-import { sleep } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { PostgresCluster } from "@setpoint/postgres-operator";
 import type { Print } from "../../tours/example.ts";
-
-const lookEveryMs = 200;
-/** The first start may wait for an image. */
-const settleMsMax = 300_000;
+import { runInPod } from "../../tours/run-in-pod.ts";
+import { untilFound } from "../../tours/until-found.ts";
 
 export type ClusterStatus = NonNullable<PostgresCluster["status"]>;
 
@@ -60,7 +57,7 @@ export class PostgresUnderTour {
   /** All instances are ready in the latest spec; under another primary when `former` is given. */
   async settled(former?: string): Promise<ClusterStatus> {
     let said = "";
-    return this.until(`${this.name} to be running`, async () => {
+    return untilFound(`${this.name} to be running`, async () => {
       const { spec, status, metadata } = await this.get();
       const line = describeStatus(spec.instances, status);
       if (line !== said) this.#options.print(line);
@@ -71,14 +68,8 @@ export class PostgresUnderTour {
     });
   }
 
-  /** The first result of `look` that is not undefined. Errors: with what was awaited, after five minutes. */
-  async until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-    let silence = "";
-    for (const endMs = systemClock.monotonic() + settleMsMax; ; await sleep(systemClock, lookEveryMs)) {
-      const found = await look().catch((error: unknown) => void (silence = ` (${messageOf(error)})`));
-      if (found !== undefined) return found;
-      if (systemClock.monotonic() > endMs) throw new Error(`Waited ${settleMsMax / 1000} s for ${what}${silence}`);
-    }
+  until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+    return untilFound(what, look);
   }
 
   async isGone(kind: KindRef, name: string): Promise<true | undefined> {
@@ -90,7 +81,7 @@ export class PostgresUnderTour {
 
   /** Resolves when the Backup or the Restore has succeeded; rejects with its message when it has failed. */
   async succeeded<T extends Backup | Restore>(kind: KindRef<T>, name: string): Promise<T> {
-    const ended = await this.until(`${kind.kind} "${name}" to end`, async () => {
+    const ended = await untilFound(`${kind.kind} "${name}" to end`, async () => {
       const object = await this.client.get(kind, { name, namespace: this.namespace });
       return ["Succeeded", "Failed"].includes(object.status?.phase ?? "") ? object : undefined;
     });
@@ -105,16 +96,9 @@ export class PostgresUnderTour {
   }
 
   /** What the command printed; rejects when it ends with another code than 0. */
-  async inPod(pod: string, command: readonly string[], container?: string): Promise<string> {
-    const chunks: Uint8Array[] = [];
-    const collect = (chunk: Uint8Array): void => void chunks.push(chunk);
-    const streams = { stdout: collect, stderr: collect };
-    const of = container === undefined ? {} : { container };
-    const place = { connection: this.#connection, namespace: this.namespace, pod, ...of };
-    const { exitCode } = await execInPod({ ...place, command, ...streams });
-    const text = Buffer.concat(chunks).toString().trim();
-    if (exitCode !== 0) throw new Error(`${command[0]} in ${pod} ended with ${exitCode}: ${text}`);
-    return text;
+  inPod(pod: string, command: readonly string[], container?: string): Promise<string> {
+    const { namespace } = this;
+    return runInPod({ connection: this.#connection, namespace, pod, container }, command);
   }
 }
 

@@ -23,7 +23,7 @@ function adoptService(input: InputObject, service: Fields, report: Report): Outp
   const { selector, ports = [port], ...rest } = spec.value;
   if (selector !== undefined) report.add(spec.at("selector"), "unneeded", "the selector is that of the instances");
   report.add(
-    service.path,
+    metadata.at("name"),
     "changed",
     "the Service is a manifest of yours, which nobody removes with the cluster",
     "let clients that check names use one of the Services of the operator",

@@ -78,7 +78,7 @@ function reportSecret(input: InputObject, barman: Fields, { kind, value }: Place
   const create = `kubectl${flag} create secret generic ${name} ${literals.join(" ")}`;
   const label = `kubectl${flag} label secret ${name} ${dataLabels.backupStore}=true`;
   const why = `the BackupStore reads the Secret "${name}" with the keys ${Object.keys(secretKeys[kind]).join(", ")}, and asks for a label`;
-  report.add(barman.at(groupOf(barman, kind)), "byHand", why, `run: ${create}; ${label}`);
+  report.add(barman.at(credentialsPath(barman, kind)), "byHand", why, `run: ${create}; ${label}`);
   if (kind === "s3") reportRegion(barman, report);
 }
 
@@ -89,9 +89,9 @@ function reportOtherCredentials(barman: Fields, { kind }: Place, report: Report)
       report.add(barman.at(group), "unneeded", `the destination is of another kind: ${kind}`);
 }
 
-function groupOf(barman: Fields, kind: Place["kind"]): string {
-  const [[group] = [""]] = Object.values(secretKeys[kind]);
-  return barman.has(group) ? group : "destinationPath";
+function credentialsPath(barman: Fields, kind: Place["kind"]): string {
+  const [[group, field] = ["", ""]] = Object.values(secretKeys[kind]);
+  return barman.fields(group).has(field) ? `${group}.${field}` : "destinationPath";
 }
 
 /** The value itself is in no output: the shell of the user reads it. */

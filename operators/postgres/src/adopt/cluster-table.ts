@@ -123,7 +123,10 @@ const operationTable: FieldTable = {
   instances: "carried",
   description: unneeded("a PostgresCluster has no description", "keep it in an annotation"),
   imageName: "carried",
-  imageCatalogRef: "carried",
+  "imageCatalogRef.name": "carried",
+  "imageCatalogRef.kind": "carried",
+  "imageCatalogRef.major": "carried",
+  "imageCatalogRef.apiGroup": unneeded("catalogues are CloudNativePG's", undefined, ["postgresql.cnpg.io"]),
   primaryUpdateMethod: "carried",
   primaryUpdateStrategy: changed(
     "a restart of the primary waits for nobody",
@@ -189,7 +192,10 @@ const managedTable: FieldTable = {
   "managed.services.disabledDefaultServices": dropped("the Services -rw, -ro and -r are always there", undefined, [[]]),
   "managed.services.additional[].selectorType": "carried",
   "managed.services.additional[].updateStrategy": unneeded("the Service is a manifest of yours", undefined, ["patch"]),
-  "managed.services.additional[].serviceTemplate": "carried",
+  "managed.services.additional[].serviceTemplate.metadata.name": "carried",
+  "managed.services.additional[].serviceTemplate.metadata.labels": "carried",
+  "managed.services.additional[].serviceTemplate.metadata.annotations": "carried",
+  "managed.services.additional[].serviceTemplate.spec": "carried",
 };
 
 const backupTable: FieldTable = {

@@ -50,6 +50,8 @@ const needed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     source: { externalCluster: "other" },
   },
   "Cluster externalClusters[]": { name: "another" },
+  "Cluster backup.barmanObjectStore.s3Credentials.secretAccessKey": { name: "keys", key: "secret" },
+  "Cluster backup.barmanObjectStore.s3Credentials.region": { name: "keys", key: "region" },
   "Cluster imageCatalogRef": { name: "images" },
   "Cluster postgresql.synchronous": { number: 1 },
   "Database schemas[]": { name: "sales" },
@@ -187,6 +189,23 @@ test.each(tables)("no field of a %s is left out in silence", (kind, file, table,
 function isSame(same: unknown, value: unknown): boolean {
   if (Array.isArray(same)) return same.includes(value);
   return isObject(same) ? Object.values(same).includes(value) : same === value;
+}
+
+test.each(tables)("an unknown field of a %s is named, wherever it stands", (kind, file, _, options) => {
+  const objects = new Set(leavesOf(file).flatMap(({ path }) => objectsAbove(path)));
+  const silent = [...objects].filter((path) => {
+    const leaf = { path: `${path}unknown`, type: "string", values: [] };
+    const given = adopted(kind, path, specWith(kind, leaf, "example"), options);
+    const named = given.differences.some((each) => each.path !== "" && isAbove(each.path, leaf.path));
+    return !named && isDeepStrictEqual(given.objects, adopted(kind, path, specWith(kind, leaf), options).objects);
+  });
+  expect(silent).toEqual([]);
+});
+
+/** `a.`, `a.b[].` of `a.b[].c`; maps have any fields. */
+function objectsAbove(path: string): readonly string[] {
+  const parts = path.split(".").slice(0, -1);
+  return ["", ...parts.map((_, at) => `${parts.slice(0, at + 1).join(".")}.`)];
 }
 
 test.each(tables)("the table of a %s has no field that CloudNativePG has not", (_, file, table) => {

@@ -30,8 +30,13 @@ export const missingGo: string =
 export function buildOperator({ name, module, version, programs }: GoOperator): BuiltOperator {
   const folder = join(toolsFolder(), `${name}-${version}`);
   if (!existsSync(folder)) build(folder, `${module}@${version}`, programs);
-  const { Dir } = JSON.parse(go(toolsFolder(), "mod", "download", "-json", `${module}@${version}`)) as { Dir: string };
-  return { folder, source: Dir };
+  return { folder, source: moduleSource(`${module}@${version}`) };
+}
+
+/** The folder with the files of a module, such as `example.com/a@v1.0.0`. */
+export function moduleSource(module: string): string {
+  const { Dir } = JSON.parse(go(toolsFolder(), "mod", "download", "-json", module)) as { Dir: string };
+  return Dir;
 }
 
 /** The folder appears when it is complete. */

@@ -124,3 +124,42 @@ test("a configuration that is none changes nothing", async () => {
   await configure({ url });
   await expect.poll(() => condition("Reconciled"), reload).toMatch(/^True Applied/);
 });
+
+test("AlertmanagerConfigs of both versions add routes, and one that is invalid is left out with an Event", async () => {
+  await playground.kubectl.ok("patch alertmanager example --type=merge -p", [
+    JSON.stringify({ spec: { alertmanagerConfigSelector: {} } }),
+  ]);
+  const config = (version: string, name: string, alert: string, webhook: object): Promise<void> =>
+    playground.apply({
+      apiVersion: `monitoring.coreos.com/${version}`,
+      kind: "AlertmanagerConfig",
+      metadata: { name },
+      spec: {
+        route: {
+          receiver: "hook",
+          groupWait: "1s",
+          matchers: [{ name: "alertname", value: alert, matchType: "=" }],
+        },
+        receivers: [{ name: "hook", webhookConfigs: [webhook] }],
+      },
+    });
+  await config("v1alpha1", "older", "OlderAlert", { url });
+  await config("v1beta1", "newer", "NewerAlert", { url });
+  await config("v1beta1", "broken", "BrokenAlert", { urlSecret: { name: "none", key: "url" } });
+  const events = (): Promise<string> => playground.kubectl.ok("events --for alertmanagerconfig/broken");
+  await expect.poll(events, reload).toContain('key "url" of Secret "default/none" does not exist');
+  await expect.poll(() => condition("ConfigurationLoaded"), reload).toMatch(/^True Loaded/);
+  const check = "exec alertmanager-example-0 -c alertmanager -- amtool check-config";
+  const checked = await playground.kubectl.ok(check, ["/etc/alertmanager/config_out/alertmanager.env.yaml"]);
+  expect(checked).toContain("3 receivers");
+  for (const [name, alert] of [
+    ["older", "OlderAlert"],
+    ["newer", "NewerAlert"],
+  ] as const) {
+    await fire(alert);
+    const receivers = async (): Promise<readonly string[]> =>
+      (await notifications(alert)).map(({ receiver }) => receiver).toSorted();
+    // The route of the object continues, so the user's own one gets the alert too.
+    await expect.poll(receivers, reload).toEqual([`default/${name}/hook`, "webhook"]);
+  }
+});

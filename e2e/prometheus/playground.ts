@@ -10,7 +10,7 @@ import { Kubectl } from "../kubectl/kubectl.ts";
 const manifests = new URL("../../operators/prometheus/manifests/install.yaml", import.meta.url).pathname;
 const upstream = new URL("fixtures/", import.meta.url).pathname;
 const applicationImage = "quay.io/brancz/prometheus-example-app:v0.5.0";
-const receiverImage = "setpoint.invalid/alert-receiver:1";
+const receiverImage = "setpoint.invalid/alert-receiver:2";
 const loadMsMax = 600_000;
 const eventsLengthMax = 4_000;
 

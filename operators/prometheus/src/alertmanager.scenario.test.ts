@@ -1,11 +1,13 @@
 /** Stories of an Alertmanager in the simulated world. */
 import { minutes, seconds } from "setpoint";
-import { Pod, Service, StatefulSet } from "setpoint/kinds";
+import { Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
 import { conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { Alertmanager } from "./kind/alertmanager.ts";
+import { AlertmanagerConfig } from "./kind/alertmanager-config.ts";
 import {
   alertmanager,
+  config,
   type AlertmanagerStage,
   configuration,
   configurationOf,
@@ -84,4 +86,48 @@ test("hand-made changes are undone, and a paused Alertmanager keeps them", async
   await world.patch(StatefulSet, "alertmanager-main", { spec: { replicas: 3 } });
   await world.run(seconds(30));
   expect((await world.get(StatefulSet, "alertmanager-main")).spec?.replicas).toBe(3);
+});
+
+test("an AlertmanagerConfig adds its routes for its own namespace, and an invalid one is left out", async () => {
+  const stage = await setUpAlertmanager(5);
+  const { world } = stage;
+  await using _ = world;
+  await world.apply(config("good", { url: "http://receiver/" }));
+  await world.apply(config("bad", { urlSecret: { name: "hook", key: "url" } }));
+  await world.apply(alertmanager({ alertmanagerConfigSelector: {} }));
+  await world.run(seconds(30));
+  const names = async (): Promise<readonly string[]> =>
+    [...(await configurationOf(world)).matchAll(/- name: (\S+)/g)].map(([, name = ""]) => name);
+  expect(await names()).toEqual(['"null"', "default/good/hook"]);
+  expect(await configurationOf(world)).toContain('- namespace="default"');
+  expect(await told(stage, "Reconciled")).toBe(
+    'True SomeObjectsLeftOut: Left out: AlertmanagerConfig "default/bad": spec.receivers[0].webhookConfigs[0].urlSecret: key "url" of Secret "default/hook" does not exist; create it',
+  );
+  const accepted = async (name: string): Promise<unknown> =>
+    (await world.get(AlertmanagerConfig, name)).status?.bindings?.map(({ resource, name: by, conditions }) => [
+      `${resource}/${by}`,
+      conditions?.[0]?.status,
+    ]);
+  expect([await accepted("good"), await accepted("bad")]).toEqual([
+    [["alertmanagers/main", "True"]],
+    [["alertmanagers/main", "False"]],
+  ]);
+  await world.apply(Secret({ name: "hook", data: { url: Buffer.from("http://other/").toString("base64") } }));
+  await world.run(seconds(130));
+  expect(await names()).toEqual(['"null"', "default/bad/hook", "default/good/hook"]);
+  expect(await accepted("bad")).toEqual([["alertmanagers/main", "True"]]);
+});
+
+test("an AlertmanagerConfig can be the root of the configuration", async () => {
+  const stage = await setUpAlertmanager(6);
+  const { world } = stage;
+  await using _ = world;
+  await world.apply(alertmanager({ alertmanagerConfiguration: { name: "root" } }));
+  await world.run(seconds(30));
+  expect(await told(stage, "Reconciled")).toBe(
+    'False InvalidConfiguration: spec.alertmanagerConfiguration.name: AlertmanagerConfig "root" does not exist in the namespace; create it',
+  );
+  await world.apply(config("root", { url: "http://receiver/" }));
+  await world.run(seconds(30));
+  expect(await configurationOf(world)).toMatch(/^route:\n {2}receiver: default\/root\/hook\n/);
 });

@@ -1,5 +1,6 @@
 /** Operates Prometheus by the kinds of monitoring.coreos.com; see the README beside this package. */
 export { Alertmanager } from "./kind/alertmanager.ts";
+export { AlertmanagerConfig } from "./kind/alertmanager-config.ts";
 export { PodMonitor } from "./kind/pod-monitor.ts";
 export { Prometheus } from "./kind/prometheus.ts";
 export { PrometheusRule } from "./kind/prometheus-rule.ts";

@@ -3,8 +3,10 @@ import { controller, defineOperator, keyOf, type KindRef, type KubeObject, type 
 import { ConfigMap, Namespace, Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
 import { act } from "./act/act.ts";
 import { actOnAlertmanager } from "./act/act-on-alertmanager.ts";
+import { alertmanagerBindings } from "./bindings/alertmanager-bindings.ts";
 import { bindingControllers } from "./bindings/binding-controllers.ts";
 import { Alertmanager } from "./kind/alertmanager.ts";
+import { AlertmanagerConfig } from "./kind/alertmanager-config.ts";
 import { PodMonitor } from "./kind/pod-monitor.ts";
 import { Prometheus } from "./kind/prometheus.ts";
 import { PrometheusRule } from "./kind/prometheus-rule.ts";
@@ -27,10 +29,10 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
       { kind: ConfigMap, labelSelector: managedSelector },
     ],
     watches: [
-      wakingAll(ServiceMonitor),
-      wakingAll(PodMonitor),
-      wakingAll(PrometheusRule),
-      wakingAll(Namespace),
+      wakingAll(ServiceMonitor, Prometheus),
+      wakingAll(PodMonitor, Prometheus),
+      wakingAll(PrometheusRule, Prometheus),
+      wakingAll(Namespace, Prometheus),
       watching(Service, () => [], { labelSelector: managedSelector }),
       wakingByPod(labels.name),
     ],
@@ -41,7 +43,12 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
   });
   const alertmanagers = controller(Alertmanager, {
     owns: [StatefulSet, { kind: Secret, labelSelector: managedSelector }],
-    watches: [watching(Service, () => [], { labelSelector: managedSelector }), wakingByPod(alertmanagerLabel)],
+    watches: [
+      wakingAll(AlertmanagerConfig, Alertmanager),
+      wakingAll(Namespace, Alertmanager),
+      watching(Service, () => [], { labelSelector: managedSelector }),
+      wakingByPod(alertmanagerLabel),
+    ],
     async reconcile(alertmanager, context) {
       const seen = await observeAlertmanager(alertmanager, context, gateway);
       return actOnAlertmanager(seen, planAlertmanager(seen, settings), context);
@@ -49,14 +56,14 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
   });
   return defineOperator({
     name: "prometheus",
-    controllers: [prometheuses, alertmanagers, ...bindingControllers],
+    controllers: [prometheuses, alertmanagers, ...bindingControllers, alertmanagerBindings],
     permissions: [{ apiGroups: [""], resources: ["services"], verbs: ["create", "patch"] }],
   });
 }
 
-/** Any Prometheus may select the object, or may have selected it before. */
-function wakingAll<T extends KubeObject>(kind: KindRef<T>): ReturnType<typeof watching<T>> {
-  return watching(kind, (_, cache) => cache.list(Prometheus, { allNamespaces: true }).map(keyOf));
+/** Any workload may select the object, or may have selected it before. */
+function wakingAll<T extends KubeObject>(kind: KindRef<T>, workload: KindRef): ReturnType<typeof watching<T>> {
+  return watching(kind, (_, cache) => cache.list(workload, { allNamespaces: true }).map(keyOf));
 }
 
 /** The label's value is the name of the workload that the pod belongs to. */

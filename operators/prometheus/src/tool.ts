@@ -9,12 +9,13 @@ export interface ToolOutput {
   err(text: string): void;
 }
 
-/** Resolves to the exit code: 1 when a Prometheus has no configuration. */
+/** Resolves to the exit code: 1 when a workload has no configuration. */
 export default async function tool(args: readonly string[], output: ToolOutput): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     options: {
       version: { type: "string" },
+      "alertmanager-version": { type: "string" },
       namespace: { type: "string", default: "default" },
       "no-endpoint-slices": { type: "boolean", default: false },
       "topology-sharding": { type: "boolean", default: false },
@@ -28,6 +29,9 @@ export default async function tool(args: readonly string[], output: ToolOutput):
     throw new Error("Cannot run the command: expected render DIR");
   const rendered = renderAll(readObjects(path, values.namespace), {
     ...(values.version === undefined ? {} : { defaultVersion: values.version }),
+    ...(values["alertmanager-version"] === undefined
+      ? {}
+      : { defaultAlertmanagerVersion: values["alertmanager-version"] }),
     options: {
       endpointSlices: !values["no-endpoint-slices"],
       topologySharding: values["topology-sharding"],
@@ -39,6 +43,6 @@ export default async function tool(args: readonly string[], output: ToolOutput):
     for (const problem of problems) output.err(`${name}: ${problem}\n`);
     if (configuration !== undefined) output.out(`---\n# ${name}\n${configuration}`);
   }
-  if (rendered.length === 0) output.err(`There is no Prometheus in "${path}"\n`);
+  if (rendered.length === 0) output.err(`There is no Prometheus and no Alertmanager in "${path}"\n`);
   return rendered.length > 0 && rendered.every(({ configuration }) => configuration !== undefined) ? 0 : 1;
 }

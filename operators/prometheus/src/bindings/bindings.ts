@@ -71,9 +71,21 @@ function bindingOf<T extends Bound>(
     version === undefined
       ? { field: "spec.version", message: `Prometheus "${namespace}/${name}" has a version that is none` }
       : check({ prometheus, spec: prometheus.spec, version, assets }, object);
-  const before = object.status?.bindings?.find((each) => each.name === name && each.namespace === namespace);
+  return acceptedBinding({ resource: "prometheuses", name, namespace }, refusal, object, now);
+}
+
+/** Without a refusal, the workload has accepted the object. */
+export function acceptedBinding(
+  { resource, name, namespace }: Pick<Binding, "resource" | "name" | "namespace">,
+  refusal: Refusal | undefined,
+  object: Bound,
+  now: string,
+): Binding {
+  const before = object.status?.bindings?.find(
+    (each) => each.resource === resource && each.name === name && each.namespace === namespace,
+  );
   return {
-    ...{ group: monitoringGroup, resource: "prometheuses", name, namespace },
+    ...{ group: monitoringGroup, resource, name, namespace },
     conditions: [accepted(refusal, object, before?.conditions?.[0], now)],
   };
 }

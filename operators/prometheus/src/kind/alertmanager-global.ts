@@ -51,4 +51,3 @@ export const alertmanagerGlobal = open({
 });
 
 export type AlertmanagerGlobal = Read<typeof alertmanagerGlobal>;
-export type SmtpSettings = Read<typeof smtp>;

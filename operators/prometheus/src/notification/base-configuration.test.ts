@@ -29,6 +29,15 @@ test.each([
   expect(() => parseBase(text)).toThrow(message);
 });
 
+test("times and labels stay texts", () => {
+  const interval = "{name: night, time_intervals: [{times: [{start_time: 17:00, end_time: 24:00}]}]}";
+  const route = "route: {receiver: a, routes: [{match: {critical: yes, code: 0123}, continue: yes}]}";
+  expect(parseBase(`${receivers}${route}\ntime_intervals: [${interval}]`)).toMatchObject({
+    route: { routes: [{ match: { critical: "yes", code: "0123" }, continue: true }] },
+    time_intervals: [{ time_intervals: [{ times: [{ start_time: "17:00", end_time: "24:00" }] }] }],
+  });
+});
+
 test("a refusal never quotes what may be a password", () => {
   expect(() => parseBase("global: {smtp_auth_password: 'secret\n")).toThrow(/^(?!.*secret)/s);
 });

@@ -1,5 +1,5 @@
 /** The configuration that a user keeps in a Secret: read, and checked as Alertmanager would; pure. */
-import { parseDocument } from "yaml";
+import { type Document, isScalar, parseDocument, visit } from "yaml";
 import { ConfigurationRefused, type Section, type Value } from "../generate/generation.ts";
 
 /** For an Alertmanager whose user has given none: it takes alerts and tells nobody. */
@@ -24,10 +24,34 @@ export function parseBase(text: string): Section {
     const { line = 0, col = 0 } = error.linePos?.[0] ?? {};
     throw refused(`it is no YAML: ${error.code} in line ${line}, column ${col} of alertmanager.yaml`);
   }
+  keepTexts(document);
   const value = document.toJS() as unknown;
   if (!isSection(value)) throw refused("alertmanager.yaml is no mapping");
   checkBase(value);
   return value;
+}
+
+/** Fields of Alertmanager that are flags; in all others, `yes` is a text. */
+const flags = new Set([
+  ...["continue", "send_resolved", "require_tls", "smtp_require_tls", "insecure_skip_verify", "follow_redirects"],
+  ...["enable_http2", "proxy_from_environment", "short", "short_fields", "link_names", "update_alerts", "html"],
+  ...["update_message", "disable_notifications", "monospace", "use_aws_http_client", "force_implicit_tls", "enabled"],
+]);
+
+/** What YAML 1.1 takes for a number or a flag, and Alertmanager for a text: `17:00`, `0123`, `yes`. */
+function keepTexts(document: Document): void {
+  visit(document, {
+    Pair(_, { key, value }) {
+      if (!isScalar(value) || typeof value.value !== "boolean") return;
+      const isPlain = value.source === "true" || value.source === "false";
+      if (!isPlain && !(isScalar(key) && flags.has(String(key.value)))) value.value = value.source;
+    },
+    Scalar(_, node) {
+      const { value, source } = node;
+      const isText = value === null || typeof value === "string" || typeof value === "boolean";
+      if (!isText && source !== undefined && String(value) !== source) node.value = source;
+    },
+  });
 }
 
 function refused(message: string): ConfigurationRefused {

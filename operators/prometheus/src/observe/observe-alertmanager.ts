@@ -1,12 +1,15 @@
 /** Reads everything that the plan of an Alertmanager needs into one snapshot; changes nothing. */
 import type { ReconcileContext, Stored } from "setpoint";
-import { Secret, StatefulSet } from "setpoint/kinds";
+import { Namespace, Secret, StatefulSet } from "setpoint/kinds";
 import { given } from "../generate/generation.ts";
 import { Alertmanager } from "../kind/alertmanager.ts";
+import { AlertmanagerConfig } from "../kind/alertmanager-config.ts";
+import { chooseConfigs, keysOfAlertmanager } from "../notification/choose-configs.ts";
 import type { AlertmanagerSeen, BaseFiles } from "../seen/alertmanager-seen.ts";
 import { alertmanagerFile, alertmanagerLabel, alertmanagerName } from "../workload/alertmanager-names.ts";
 import type { LoadedGateway } from "./loaded-gateway.ts";
 import { observePods } from "./observe-pods.ts";
+import { readAssets } from "./read-assets.ts";
 
 export async function observeAlertmanager(
   alertmanager: Stored<Alertmanager>,
@@ -14,9 +17,14 @@ export async function observeAlertmanager(
   gateway: LoadedGateway,
 ): Promise<AlertmanagerSeen> {
   const { name } = alertmanager.metadata;
+  const all = context.list(AlertmanagerConfig, { allNamespaces: true });
+  const { configs, root } = chooseConfigs(alertmanager, all, context.list(Namespace, { allNamespaces: true }));
   return {
     alertmanager,
     base: await readBase(alertmanager, context),
+    configs,
+    root,
+    assets: await readAssets(keysOfAlertmanager(alertmanager, root, configs), context),
     statefulSets: context.children.list(StatefulSet),
     pods: await observePods({ label: alertmanagerLabel, name }, context, gateway),
     servicePortName: servicePortName(alertmanager, context),
@@ -24,7 +32,10 @@ export async function observeAlertmanager(
 }
 
 /** The Secret is the user's, so the cache lacks it. */
-async function readBase({ metadata, spec }: Stored<Alertmanager>, { fresh }: ReconcileContext): Promise<BaseFiles> {
+export async function readBase(
+  { metadata, spec }: Stored<Alertmanager>,
+  { fresh }: ReconcileContext,
+): Promise<BaseFiles> {
   const name = given(spec.configSecret) ?? alertmanagerName(metadata.name);
   const secret = await fresh(Secret, name, metadata.namespace);
   const { [alertmanagerFile]: base, ...files } = secret?.data ?? {};

@@ -9,18 +9,24 @@ import { serviceMonitorSpec } from "../kind/service-monitor.ts";
 import { unreadFields } from "../kind/unread-fields.ts";
 import type { Seen } from "../seen/seen.ts";
 
-export const unreadMessage = "this operator does not act on this field; correct its name, or remove it";
+const message = "this operator does not act on this field; correct its name, or remove it";
 
 export function unreadProblems({ prometheus, serviceMonitors, podMonitors, rules }: Seen): readonly Problem[] {
-  const of = (schema: z.ZodType, objects: readonly (KubeObject & { readonly spec?: unknown })[]): readonly Problem[] =>
-    objects.flatMap(({ kind, metadata, spec }) => {
-      const object = `${kind} "${metadata.namespace ?? ""}/${metadata.name ?? ""}"`;
-      return unreadFields(schema, spec, "spec").map((field) => ({ object, field, message: unreadMessage }));
-    });
   return [
-    ...of(prometheusSpec, [prometheus]),
-    ...of(serviceMonitorSpec, serviceMonitors),
-    ...of(podMonitorSpec, podMonitors),
-    ...of(ruleSpec, rules),
+    ...unreadProblemsOf(prometheusSpec, [prometheus]),
+    ...unreadProblemsOf(serviceMonitorSpec, serviceMonitors),
+    ...unreadProblemsOf(podMonitorSpec, podMonitors),
+    ...unreadProblemsOf(ruleSpec, rules),
   ];
+}
+
+/** `schema` is that of the spec of all these objects. */
+export function unreadProblemsOf(
+  schema: z.ZodType,
+  objects: readonly (KubeObject & { readonly spec?: unknown })[],
+): readonly Problem[] {
+  return objects.flatMap(({ kind, metadata, spec }) => {
+    const object = `${kind} "${metadata.namespace ?? ""}/${metadata.name ?? ""}"`;
+    return unreadFields(schema, spec, "spec").map((field) => ({ object, field, message }));
+  });
 }

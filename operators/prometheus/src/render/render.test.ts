@@ -95,3 +95,24 @@ test("a List is its items, and other kinds are passed over", async () => {
 test("a field of a wrong type names the file and the field", async () => {
   await expect(render("wrong", prometheus("a", "{replicas: many}"))).rejects.toThrow(/replicas/);
 });
+
+test("an Alertmanager is a document too, with the AlertmanagerConfigs of both versions that it selects", async () => {
+  const config = (version: string, name: string): string =>
+    `---\napiVersion: monitoring.coreos.com/${version}\nkind: AlertmanagerConfig\nmetadata: {name: ${name}}\n` +
+    "spec: {route: {receiver: r}, receivers: [{name: r}]}\n";
+  const alertmanager =
+    "---\napiVersion: monitoring.coreos.com/v1\nkind: Alertmanager\nmetadata: {name: main}\n" +
+    "spec: {alertmanagerConfigSelector: {}}\n";
+  const broken = config("v1alpha1", "broken").replace("receiver: r}", "receiver: none}");
+  const files = alertmanager + config("v1alpha1", "older") + config("v1beta1", "newer") + broken;
+  const { code, text, problems } = await render("alertmanager", files);
+  expect(code).toBe(0);
+  expect([...text.matchAll(/- name: (\S+)/g)].map(([, name]) => name)).toEqual([
+    '"null"',
+    "default/newer/r",
+    "default/older/r",
+  ]);
+  expect(problems).toBe(
+    'Alertmanager "default/main": left out: AlertmanagerConfig "default/broken": spec.route.receiver: there is no receiver "none" in spec.receivers\n',
+  );
+});

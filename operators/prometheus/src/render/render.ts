@@ -1,17 +1,22 @@
-/** The configuration of each Prometheus among objects of files, as the operator would write it. */
+/** The configuration of each Prometheus and Alertmanager among objects of files, as the operator has it. */
 import type { KindRef, KubeObject, Stored } from "setpoint";
 import { isDecodeError, Namespace } from "setpoint/kinds";
 import { assetPath, Assets } from "../generate/assets.ts";
-import { ConfigurationRefused } from "../generate/generation.ts";
+import { ConfigurationRefused, given } from "../generate/generation.ts";
 import { problemText } from "../generate/problem-text.ts";
+import { Alertmanager } from "../kind/alertmanager.ts";
+import { AlertmanagerConfig } from "../kind/alertmanager-config.ts";
 import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Prometheus } from "../kind/prometheus.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
-import type { PlanSettings } from "../plan/outcome.ts";
+import { chooseConfigs } from "../notification/choose-configs.ts";
+import { planAlertmanager } from "../plan/alertmanager-plan.ts";
+import type { Plan, PlanSettings } from "../plan/outcome.ts";
 import { plan } from "../plan/plan.ts";
 import { refusalText } from "../select/refusal.ts";
 import { selected } from "../select/selection.ts";
+import { alertmanagerFile, alertmanagerName } from "../workload/alertmanager-names.ts";
 import type { FileObject } from "./objects-in-files.ts";
 
 export interface Rendered {
@@ -22,7 +27,7 @@ export interface Rendered {
   readonly problems: readonly string[];
 }
 
-/** In the order of their names. */
+/** Prometheuses before Alertmanagers, in the order of their names. */
 export function renderAll(objects: readonly FileObject[], settings: Omit<PlanSettings, "image">): readonly Rendered[] {
   const sources: Sources = {
     serviceMonitors: parsed(ServiceMonitor, objects),
@@ -31,9 +36,16 @@ export function renderAll(objects: readonly FileObject[], settings: Omit<PlanSet
     namespaces: namespacesOf(objects),
     assets: assetsOf(objects),
   };
-  return parsed(Prometheus, objects)
-    .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
-    .map((prometheus) => renderOne(prometheus, sources, { ...settings, image: "setpoint.dev/prometheus-operator" }));
+  const all = { ...settings, image: "setpoint.dev/prometheus-operator" };
+  const configs = [...parsed(AlertmanagerConfig, objects), ...converted(objects)];
+  return [
+    ...byName(parsed(Prometheus, objects)).map((each) => renderPrometheus(each, sources, all)),
+    ...byName(parsed(Alertmanager, objects)).map((each) => renderAlertmanager(each, { ...sources, configs }, all)),
+  ];
+}
+
+function byName<T extends KubeObject>(objects: readonly T[]): readonly T[] {
+  return objects.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
 interface Sources {
@@ -44,7 +56,7 @@ interface Sources {
   readonly assets: Assets;
 }
 
-function renderOne(prometheus: Stored<Prometheus>, sources: Sources, settings: PlanSettings): Rendered {
+function renderPrometheus(prometheus: Stored<Prometheus>, sources: Sources, settings: PlanSettings): Rendered {
   const { namespaces, assets } = sources;
   const name = `Prometheus "${nameOf(prometheus)}"`;
   const made = plan(
@@ -57,6 +69,30 @@ function renderOne(prometheus: Stored<Prometheus>, sources: Sources, settings: P
     },
     settings,
   );
+  return rendered(name, made, "it has no selector of targets, so its configuration is the user's");
+}
+
+function renderAlertmanager(
+  alertmanager: Stored<Alertmanager>,
+  { namespaces, assets, configs }: Sources & { readonly configs: readonly Stored<AlertmanagerConfig>[] },
+  settings: PlanSettings,
+): Rendered {
+  const { metadata, spec } = alertmanager;
+  const secret = { name: given(spec.configSecret) ?? alertmanagerName(metadata.name), key: alertmanagerFile };
+  const made = planAlertmanager(
+    {
+      alertmanager,
+      base: { configuration: assets.secret(metadata.namespace ?? "", secret), files: {} },
+      ...chooseConfigs(alertmanager, configs, namespaces),
+      ...{ assets, statefulSets: [], pods: [], servicePortName: "web" },
+    },
+    settings,
+  );
+  return rendered(`Alertmanager "${nameOf(alertmanager)}"`, made, "it has no configuration");
+}
+
+/** `absent` says why a plan without a problem has no configuration. */
+function rendered(name: string, made: Plan, absent: string): Rendered {
   if (made.kind === "paused") return { name, problems: ["spec.paused is true, so nothing is written"] };
   if (made.kind === "refused") return { name, problems: [refusalText(made.refusal)] };
   const problems = [
@@ -65,8 +101,7 @@ function renderOne(prometheus: Stored<Prometheus>, sources: Sources, settings: P
     ),
     ...made.problems.map(problemText),
   ];
-  if (made.configuration === undefined)
-    return { name, problems: [...problems, "it has no selector of targets, so its configuration is the user's"] };
+  if (made.configuration === undefined) return { name, problems: [...problems, absent] };
   return { name, configuration: made.configuration, problems };
 }
 
@@ -74,14 +109,27 @@ function nameOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
 }
 
+/** AlertmanagerConfigs of the newer version. */
+function converted(objects: readonly FileObject[]): readonly Stored<AlertmanagerConfig>[] {
+  const newer = objects.filter(
+    ({ kind, apiVersion }) => kind === AlertmanagerConfig.kind && apiVersion === `${AlertmanagerConfig.group}/v1beta1`,
+  );
+  return newer.map(({ value, file }) => {
+    const { status: _, ...rest } = value;
+    const older = AlertmanagerConfig.convert(rest as unknown as KubeObject, AlertmanagerConfig.apiVersion);
+    return stored(parseOne(AlertmanagerConfig, older, file));
+  });
+}
+
 interface ParsingKind<T> extends KindRef {
+  readonly apiVersion: string;
   readonly parse: (value: unknown) => T;
 }
 
 /** With the defaults of the kind. Throws `ConfigurationRefused` for one that a server would refuse. */
 function parsed<T extends KubeObject>(kind: ParsingKind<T>, objects: readonly FileObject[]): readonly Stored<T>[] {
   return objects
-    .filter((object) => object.kind === kind.kind && object.apiVersion.startsWith(`${kind.group}/`))
+    .filter((object) => object.kind === kind.kind && object.apiVersion === kind.apiVersion)
     .map(({ value, file }) => {
       const { status: _, ...rest } = value;
       return stored(parseOne(kind, rest, file));

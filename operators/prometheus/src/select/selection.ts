@@ -34,9 +34,24 @@ export function selected<T extends Labelled>(
   namespaces: readonly Labelled[],
 ): readonly T[] {
   const [ofObjects, ofNamespaces] = selectors[kind];
-  const selector = prometheus.spec[ofObjects];
+  const by = { objects: prometheus.spec[ofObjects], namespaces: prometheus.spec[ofNamespaces] };
+  return selectedBy(prometheus, by, objects, namespaces);
+}
+
+/** The selectors of a workload for one kind. */
+export interface Selectors {
+  readonly objects: Selector | undefined;
+  readonly namespaces: Selector | undefined;
+}
+
+export function selectedBy<T extends Labelled>(
+  owner: Labelled,
+  { objects: selector, namespaces: ofNamespaces }: Selectors,
+  objects: readonly T[],
+  namespaces: readonly Labelled[],
+): readonly T[] {
   if (selector === undefined) return [];
-  const names = namespaceNames(prometheus, prometheus.spec[ofNamespaces], namespaces);
+  const names = namespaceNames(owner, ofNamespaces, namespaces);
   const found = objects.filter(
     ({ metadata }) => names.has(metadata.namespace ?? "") && matchesLabelSelector(selector, metadata.labels ?? {}),
   );
@@ -48,7 +63,7 @@ function keyOf({ metadata }: Labelled): string {
 }
 
 function namespaceNames(
-  { metadata }: Prometheus,
+  { metadata }: Labelled,
   selector: Selector | undefined,
   namespaces: readonly Labelled[],
 ): ReadonlySet<string> {

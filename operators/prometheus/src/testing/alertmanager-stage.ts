@@ -3,6 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { Secret } from "setpoint/kinds";
 import { simulate, type World } from "setpoint/testing";
 import { Alertmanager, type AlertmanagerSpec } from "../kind/alertmanager.ts";
+import { AlertmanagerConfig } from "../kind/alertmanager-config.ts";
 import type { LoadedGateway } from "../observe/loaded-gateway.ts";
 import { prometheusOperator } from "../prometheus-operator.ts";
 import { configurationHash } from "../reload/configuration-hash.ts";
@@ -43,4 +44,10 @@ export function alertmanager(spec: Partial<AlertmanagerSpec> = {}): Alertmanager
 /** The user's Secret. */
 export function configuration(text: string): Secret {
   return Secret({ name: "alertmanager-main", data: { "alertmanager.yaml": Buffer.from(text).toString("base64") } });
+}
+
+/** With one webhook, to which all alerts go. */
+export function config(name: string, webhook: object): AlertmanagerConfig {
+  const receivers = [{ name: "hook", webhookConfigs: [webhook] }];
+  return AlertmanagerConfig({ name, spec: { route: { receiver: "hook" }, receivers } });
 }

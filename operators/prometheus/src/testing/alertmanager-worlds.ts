@@ -11,7 +11,8 @@ import {
   story,
 } from "setpoint/testing";
 import { Alertmanager } from "../kind/alertmanager.ts";
-import { alertmanager, configuration } from "./alertmanager-stage.ts";
+import { AlertmanagerConfig } from "../kind/alertmanager-config.ts";
+import { alertmanager, config, configuration } from "./alertmanager-stage.ts";
 import { keepsRevision, silentSetting } from "./prometheus-stage.ts";
 
 export const subject = (): Setting => silentSetting();
@@ -21,6 +22,12 @@ const pager = "route: {receiver: pager}\nreceivers: [{name: pager}]\n";
 export const worlds: readonly StoryInit[] = [
   story("a pair of Alertmanagers with a configuration", configuration(pager), alertmanager({ replicas: 2 })),
   story("a pair gets a third", alertmanager({ replicas: 2 }), patch(Alertmanager, "main", { spec: { replicas: 3 } })),
+  story(
+    "an AlertmanagerConfig is deleted",
+    config("team", { url: "http://receiver/" }),
+    alertmanager({ alertmanagerConfigSelector: {} }),
+    remove(AlertmanagerConfig, "team"),
+  ),
   story("an Alertmanager is deleted", alertmanager(), remove(Alertmanager, "main")),
 ];
 

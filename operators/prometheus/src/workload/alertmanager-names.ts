@@ -12,8 +12,6 @@ export const alertmanagerOutputFile = `${alertmanagerOutputFolder}/alertmanager.
 export const alertmanagerWebFolder = `${alertmanagerFolder}/web_config`;
 export const clusterTlsFolder = `${alertmanagerFolder}/cluster_tls_config`;
 export const clusterTlsFile = "cluster-tls-config.yaml";
-export const alertmanagerTlsFolder = `${alertmanagerFolder}/certs`;
-export const alertmanagerTemplatesFolder = `${alertmanagerFolder}/templates`;
 export const alertmanagerPort = 9_093;
 export const meshPort = 9_094;
 /** The label of pods whose value is the name of their Alertmanager. */

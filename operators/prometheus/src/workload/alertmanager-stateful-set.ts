@@ -2,6 +2,8 @@
 import { StatefulSet, type PodSpec } from "setpoint/kinds";
 import { isAtLeast, type Version } from "../generate/version.ts";
 import type { Alertmanager, AlertmanagerSpec } from "../kind/alertmanager.ts";
+import { templatesFolder } from "../notification/configuration.ts";
+import { receiverTlsFolder } from "../notification/receiver-http.ts";
 import { alertmanagerArguments, replicasOf } from "./alertmanager-arguments.ts";
 import {
   alertmanagerConfigFile,
@@ -14,8 +16,6 @@ import {
   alertmanagerPort,
   alertmanagerSelector,
   alertmanagerService,
-  alertmanagerTemplatesFolder,
-  alertmanagerTlsFolder,
   alertmanagerWebFolder,
   clusterTlsFile,
   clusterTlsFolder,
@@ -128,7 +128,7 @@ function server(alertmanager: Alertmanager, { version }: AlertmanagerWorkload): 
     volumeMounts: [
       readOnly("config-volume", alertmanagerConfigFolder),
       readOnly("config-out", alertmanagerOutputFolder),
-      readOnly("tls-assets", alertmanagerTlsFolder),
+      readOnly("tls-assets", receiverTlsFolder),
       storageMount(spec.storage, {
         name: volumeName(name),
         mountPath: "/alertmanager",
@@ -160,7 +160,7 @@ function probes(spec: AlertmanagerSpec): Pick<Container, "livenessProbe" | "read
 /** What users mount besides the configuration; a change of it is loaded too. */
 function watchedMounts(spec: AlertmanagerSpec): readonly Mount[] {
   return [
-    ...(hasTemplates(spec) ? [readOnly("notification-templates", alertmanagerTemplatesFolder)] : []),
+    ...(hasTemplates(spec) ? [readOnly("notification-templates", templatesFolder)] : []),
     ...(spec.secrets ?? []).map((each) => readOnly(`secret-${each}`, `${alertmanagerFolder}/secrets/${each}`)),
     ...(spec.configMaps ?? []).map((each) => readOnly(`configmap-${each}`, `${alertmanagerFolder}/configmaps/${each}`)),
   ];

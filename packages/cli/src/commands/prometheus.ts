@@ -6,9 +6,9 @@ import { runOperatorTool } from "./operator-tool.ts";
 export const prometheus: Command = {
   name: "prometheus",
   usage:
-    "prometheus render DIR [--version VERSION] [--namespace NAME] [--no-endpoint-slices] [--topology-sharding] [--retain-shards] [--pod-topology-labels]",
+    "prometheus render DIR [--version VERSION] [--alertmanager-version VERSION] [--namespace NAME] [--no-endpoint-slices] [--topology-sharding] [--retain-shards] [--pod-topology-labels]",
   summary:
-    "Print the configuration of each Prometheus among the objects of the YAML files in DIR, as the operator would write it, without a cluster. What is left out goes to standard error.",
+    "Print the configuration of each Prometheus and Alertmanager among the objects of the YAML files in DIR, as the operator would write it, without a cluster. What is left out goes to standard error.",
   async run(args, output) {
     if (args[0] !== "render" || args[1] === undefined)
       throw new SetpointError(usageError, "Cannot run the tool: expected render DIR");

@@ -1,4 +1,5 @@
 /** Days after the first on real PostgreSQL: a cluster sleeps and wakes, and no acknowledged write is lost. */
+import { instanceMetrics } from "../../operators/postgres/src/instance/instance-metrics.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "./eventually.ts";
 import { PostgresPlayground } from "./playground.ts";
@@ -59,6 +60,62 @@ test("a cluster hibernates, keeps its volumes, and wakes with the same primary a
   expect(log).not.toMatch(/was interrupted|not properly shut down/);
 });
 
+/** As Prometheus asks each pod: samples by their name and labels. */
+async function scrape(instance: string): Promise<ReadonlyMap<string, number>> {
+  const ip = await playground.kubectl.ok(`get pod ${instance} -o jsonpath={.status.podIP}`);
+  // From another pod, with the program that each has: images of PostgreSQL have no client of HTTP.
+  const program = ["/setpoint/lib/ld.so", "--library-path", "/setpoint/lib", "/setpoint/node", "-e"];
+  const code = "fetch(process.argv[1]).then((answer) => answer.text()).then(console.log)";
+  const from = [1, 2].map((number) => `${name}-${number}`).find((each) => each !== instance) ?? "";
+  const url = `http://${ip.trim()}:9187/metrics`;
+  const text = await playground.kubectl.ok(`exec ${from} -c postgres --`, [...program, code, url]);
+  const lines = text.split("\n").filter((line) => /^postgres_\w+/.test(line));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
+}
+
+test("each instance serves its metrics, by a role that can read no table", async () => {
+  const { primary = "", term } = (await playground.get(name)).status ?? {};
+  const replica = [1, 2, 3].map((number) => `${name}-${number}`).find((each) => each !== primary) ?? "";
+  await expect.poll(async () => (await scrape(primary)).get("postgres_up"), { timeout: 30_000 }).toBe(1);
+  const [ofPrimary, ofReplica] = [await scrape(primary), await scrape(replica)];
+  expect(ofPrimary.get("postgres_in_recovery")).toBe(0);
+  expect(ofPrimary.get("postgres_term")).toBe(term);
+  expect(ofPrimary.get("postgres_streaming_replicas")).toBe(2);
+  expect(ofPrimary.get(`postgres_replica_lag_bytes{replica="${replica}"}`)).toBeLessThan(16 << 20);
+  expect(ofPrimary.get('postgres_database_size_bytes{database="app"}')).toBeGreaterThan(1 << 20);
+  expect(ofPrimary.get('postgres_database_xid_age{database="app"}')).toBeLessThan(1_000_000);
+  expect(ofPrimary.get('postgres_checkpoints_total{cause="requested"}')).toBeGreaterThan(0);
+  expect(ofPrimary.get("postgres_volume_available_bytes")).toBeGreaterThan(0);
+  expect(ofReplica.get("postgres_in_recovery")).toBe(1);
+  expect(ofReplica.get("postgres_replication_lag_bytes")).toBeLessThan(16 << 20);
+  expect(ofReplica.get("postgres_fenced")).toBe(0);
+  const names = new Set([...ofPrimary, ...ofReplica].map(([key]) => key.replace(/\{.*/, "")));
+  // No slot is there, and nothing is archived.
+  const absent = /^postgres_(slot_|archive_last)/;
+  expect(Object.keys(instanceMetrics).filter((each) => !names.has(each) && !absent.test(each))).toEqual([]);
+
+  const asMonitor = (statement: string): Promise<string> =>
+    playground.kubectl.ok(`exec ${primary} -c postgres --`, [
+      "sh",
+      "-c",
+      `psql -h /run/setpoint/socket -U setpoint_monitor -d app -Atqc "${statement}" 2>&1 || true`,
+    ]);
+  expect(await asMonitor("select n from ledger")).toMatch(/permission denied for table ledger/);
+  expect(await asMonitor("set role postgres")).toMatch(/permission denied to set role/);
+});
+
+test("PostgreSQL 15 has the same metrics", async () => {
+  await playground.create({
+    apiVersion: "postgres.setpoint.dev/v1",
+    kind: "PostgresCluster",
+    metadata: { name: "fifteen" },
+    spec: { version: "15", instances: 1, storage: { size: "1Gi" } },
+  });
+  await expect.poll(async () => (await scrape("fifteen-1")).get("postgres_up"), { timeout: 30_000 }).toBe(1);
+  expect((await scrape("fifteen-1")).get('postgres_checkpoints_total{cause="timed"}')).toBeDefined();
+  await playground.remove("fifteen");
+});
+
 function fence(members: readonly string[], allowQuorumLoss = false): Promise<void> {
   return change({ fencing: members.length === 0 ? null : { members, allowQuorumLoss } });
 }
@@ -76,6 +133,8 @@ test("a fenced replica stops in its pod, whose volume can be read, and follows a
   const replica = [1, 2, 3].map((number) => `${name}-${number}`).find((each) => each !== primary) ?? "";
   await fence([replica]);
   await fenced(replica);
+  const metrics = await scrape(replica);
+  expect([metrics.get("postgres_up"), metrics.get("postgres_fenced")]).toEqual([0, 1]);
   expect(await reason("Fenced")).toBe("MembersFenced");
   const control = await playground.kubectl.ok(`exec ${replica} -c postgres --`, [
     "sh",

@@ -13,6 +13,7 @@ import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from
 import { PodFailures } from "setpoint/pods";
 import { ownedKinds, postgresActions } from "./act/actions.ts";
 import { postgresConditions } from "./act/conditions.ts";
+import { postgresMetrics } from "./act/postgres-metrics.ts";
 import { postgresStatus } from "./act/status.ts";
 import { databases } from "./databases/databases.ts";
 import { postgresAcceptance } from "./engine/postgres-acceptance.ts";
@@ -74,6 +75,7 @@ export function postgresOperator(
     actions: postgresActions({ gateway, keeper, image }),
     status: postgresStatus,
     conditions: postgresConditions,
+    objectMetrics: postgresMetrics,
   });
   return defineDataService({
     acceptance: postgresAcceptance(postgresEngine(gateway)),

@@ -3,7 +3,14 @@
 /** Labels that start with a letter or underscore; a minus is quoted in SQL. */
 export const innerName = /^[a-z_][a-z0-9_-]*$/;
 
-export const reservedRoles: readonly string[] = ["postgres", "streaming_replica", "setpoint_pooler", "public", "none"];
+export const reservedRoles: readonly string[] = [
+  "postgres",
+  "streaming_replica",
+  "setpoint_pooler",
+  "setpoint_monitor",
+  "public",
+  "none",
+];
 export const reservedDatabases: readonly string[] = ["postgres", "template0", "template1", "pgbouncer"];
 
 export function isReservedRole(name: string): boolean {

@@ -10,6 +10,7 @@ import {
   importFiles,
   importPath,
   managerPort,
+  metricsPort,
   postgresPort,
   probePort,
   programPath,
@@ -166,6 +167,7 @@ function server(cluster: PostgresCluster, instance: string): Container {
       { name: "postgres", containerPort: postgresPort },
       { name: "manager", containerPort: managerPort },
       { name: "probes", containerPort: probePort },
+      { name: "metrics", containerPort: metricsPort },
     ],
     ...(resources === undefined ? {} : { resources: withoutAbsent(resources) }),
     volumeMounts: [

@@ -6,6 +6,8 @@ export const postgresPort = 5432;
 export const managerPort = 8443;
 /** Where the kubelet asks an instance manager, without a certificate. */
 export const probePort = 8080;
+/** Where an instance manager serves its metrics, as CloudNativePG does. */
+export const metricsPort = 9187;
 /** Where a pod of a pooler serves clients; its Service has the port of PostgreSQL. */
 export const poolerPort = 6432;
 

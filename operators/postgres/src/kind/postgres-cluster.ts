@@ -17,7 +17,7 @@ const stringMap = z.record(z.string(), z.string());
 /** PostgreSQL truncates longer identifiers. */
 const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
 /** Names that PostgreSQL or the operator has. */
-const reservedNames = `["postgres", "streaming_replica", "template0", "template1"]`;
+const reservedNames = `["postgres", "streaming_replica", "setpoint_pooler", "setpoint_monitor", "template0", "template1"]`;
 const notReserved = (fieldName: "name" | "owner"): string => {
   const value = `self.spec.database.${fieldName}`;
   return `!has(self.spec.database) || !has(${value}) || !(${value} in ${reservedNames} || ${value}.startsWith("pg_"))`;
@@ -303,12 +303,20 @@ export const PostgresCluster = defineKind({
       "verify-ca and verify-full need spec.bootstrap.import.from.ca, the certificates to trust",
       { fieldPath: ".spec.bootstrap.import.from.sslMode" },
     ),
-    rule(notReserved("name"), "postgres, template0, template1, streaming_replica and pg_… are reserved names", {
-      fieldPath: ".spec.database.name",
-    }),
-    rule(notReserved("owner"), "postgres, template0, template1, streaming_replica and pg_… are reserved names", {
-      fieldPath: ".spec.database.owner",
-    }),
+    rule(
+      notReserved("name"),
+      "postgres, template0, template1, streaming_replica, setpoint_… and pg_… are reserved names",
+      {
+        fieldPath: ".spec.database.name",
+      },
+    ),
+    rule(
+      notReserved("owner"),
+      "postgres, template0, template1, streaming_replica, setpoint_… and pg_… are reserved names",
+      {
+        fieldPath: ".spec.database.owner",
+      },
+    ),
     rule(
       "!has(self.spec.synchronous) || !has(self.spec.synchronous.number) || self.spec.synchronous.number < self.spec.instances",
       "fewer replicas than instances can be synchronous, because one instance is the primary",

@@ -3,7 +3,7 @@ import { postgresPort, programPath } from "../kind/names.ts";
 import type { ServerSettings } from "../instance/instance-protocol.ts";
 import { poolerRole } from "../instance/pooler-protocol.ts";
 import { archiveScriptName } from "./archive-command.ts";
-import { paths, replicationRole } from "./paths.ts";
+import { monitorRole, paths, replicationRole } from "./paths.ts";
 
 export interface ServerIdentity {
   /** The name of the instance. */
@@ -49,7 +49,7 @@ export function configurationText(settings: ServerSettings, identity: ServerIden
 }
 
 /** The first line of the user's rules in pg_hba.conf, counted from 1. */
-export const firstAccessRuleLine = 11;
+export const firstAccessRuleLine = 12;
 
 /** Nobody gets in as the superuser but over the socket, which only this pod has. */
 export function accessText({ accessRules }: ServerSettings): string {
@@ -64,6 +64,7 @@ export function accessText({ accessRules }: ServerSettings): string {
     `host replication all all reject`,
     `hostssl postgres ${poolerRole} all cert`,
     `host all ${poolerRole} all reject`,
+    `host all ${monitorRole} all reject`,
     ...accessRules,
     "hostssl all all all scram-sha-256",
     "",

@@ -1,7 +1,7 @@
 /** The roles and the database that each cluster has; the statements may run any number of times. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { paths, replicationRole } from "./paths.ts";
+import { monitorRole, paths, replicationRole } from "./paths.ts";
 import type { Sql } from "./sql.ts";
 import { identifier, literal } from "./sql-text.ts";
 
@@ -22,6 +22,16 @@ grant execute on function pg_read_binary_file(text) to ${replicationRole};
 grant execute on function pg_read_binary_file(text, bigint, bigint, boolean) to ${replicationRole};
 `;
 
+/** The role of metrics may read statistics, and no table. */
+const monitorStatements = `
+do $$ begin
+  if not exists (select from pg_roles where rolname = '${monitorRole}') then create role ${monitorRole}; end if;
+end $$;
+alter role ${monitorRole} with login nosuperuser nocreatedb nocreaterole noreplication nobypassrls
+  connection limit 3 password null;
+grant pg_monitor to ${monitorRole};
+`;
+
 export interface WantedDatabase {
   readonly name: string;
   readonly owner: string;
@@ -29,7 +39,7 @@ export interface WantedDatabase {
 
 /** Creates what is missing, and gives the owner the password of the Secret. */
 export async function ensureInnerObjects(sql: Sql, { name, owner }: WantedDatabase): Promise<void> {
-  await sql.run(replicationStatements);
+  await sql.run(`${replicationStatements}${monitorStatements}`);
   const verifier = await verifierFor(sql, owner, readPassword());
   await sql.run(`
 do $$ begin

@@ -27,5 +27,8 @@ export const paths = {
   password: "/etc/postgres/app/password",
 } as const;
 
+/** The role that reads metrics, over the socket alone. */
+export const monitorRole = "setpoint_monitor";
+
 /** The role by which instances copy and follow each other; it logs in by its certificate. */
 export const replicationRole = "streaming_replica";

@@ -13,6 +13,8 @@ import { keepLease } from "./lease-keeper.ts";
 import { managerClock } from "./manager-clock.ts";
 import { fenceOn, stepOn } from "./manager-loops.ts";
 import { type ManagerServers, serveManager } from "./manager-server.ts";
+import { serveMetrics } from "./metrics/metrics-server.ts";
+import { Monitor } from "./metrics/monitor.ts";
 import { paths } from "./paths.ts";
 import { askPeer } from "./peer-connection.ts";
 import { PostgresServer } from "./postgres-server.ts";
@@ -59,6 +61,7 @@ export async function runManager(name: string): Promise<number> {
     sql,
     programs,
   });
+  await using _metrics = await serveMetrics(new Monitor({ manager, sql, programs }));
   const { signal } = stopping;
   await Promise.all([
     stepOn(manager, signal),

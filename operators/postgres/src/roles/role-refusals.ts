@@ -32,7 +32,9 @@ function nameRefusals(role: PostgresRole, cluster: Stored<PostgresCluster> | und
 
 function rightRefusals({ spec }: PostgresRole, cluster: Stored<PostgresCluster> | undefined): readonly RefusedField[] {
   const groups = spec.memberOf.filter((group) => superuserGroups.includes(group) || group === "postgres");
-  const operators = spec.memberOf.filter((group) => ["streaming_replica", "setpoint_pooler"].includes(group));
+  const operators = spec.memberOf.filter((group) =>
+    ["streaming_replica", "setpoint_pooler", "setpoint_monitor"].includes(group),
+  );
   return [
     ...groups.map((group) => ({
       field: "spec.memberOf",

@@ -1,4 +1,4 @@
-/** What the alerts and the dashboard of the etcd operator ask of Prometheus. */
+/** What the alerts and the dashboards of our operators ask of Prometheus. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 
@@ -15,17 +15,26 @@ export interface Alert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-const rules = parse(read("operators/etcd/monitoring/alerts.yaml")) as {
-  readonly spec: { readonly groups: readonly { readonly rules: readonly Alert[] }[] };
-};
-const dashboard = JSON.parse(read("operators/etcd/monitoring/dashboard.json")) as {
-  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
-};
+interface Monitoring {
+  readonly alerts: readonly Alert[];
+  readonly panelExpressions: readonly string[];
+}
 
-export const alerts: readonly Alert[] = rules.spec.groups.flatMap((group) => group.rules);
-export const panelExpressions: readonly string[] = dashboard.panels.flatMap(({ targets }) =>
-  targets.map(({ expr }) => expr),
-);
+export function monitoringOf(operator: "etcd" | "postgres"): Monitoring {
+  const folder = `operators/${operator}/monitoring/`;
+  const { spec } = parse(read(`${folder}alerts.yaml`)) as {
+    readonly spec: { readonly groups: readonly { readonly rules: readonly Alert[] }[] };
+  };
+  const { panels } = JSON.parse(read(`${folder}dashboard.json`)) as {
+    readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+  };
+  return {
+    alerts: spec.groups.flatMap((group) => group.rules),
+    panelExpressions: panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+  };
+}
+
+export const { alerts, panelExpressions }: Monitoring = monitoringOf("etcd");
 
 /** A metric, with the labels that it must have. */
 export interface Selector {
@@ -33,7 +42,7 @@ export interface Selector {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-const metric = /\b((?:data|etcd|grpc_server|controller_runtime|setpoint)_[a-z_]+)(?:\{([^}]*)\})?/g;
+const metric = /\b((?:data|etcd|postgres|grpc_server|controller_runtime|setpoint)_[a-z_]+)(?:\{([^}]*)\})?/g;
 
 /** The selectors of an expression; what a dashboard's variable decides is left out. */
 export function selectorsOf(expression: string): readonly Selector[] {

@@ -5,8 +5,8 @@
 import { manifestsYaml } from "@setpoint/cli";
 import { etcdOperator, httpGateway } from "@setpoint/etcd-operator";
 import { installManifests } from "setpoint/install";
-import { ClusterRole } from "setpoint/kinds";
 import { operatorImage } from "../image/operator-image.ts";
+import { operatorMonitor } from "./operator-monitor.ts";
 
 export const etcdManifestsFile: URL = new URL("../../operators/etcd/manifests/install.yaml", import.meta.url);
 /** How Prometheus finds the operator; `operators/etcd/monitoring/kustomization.yaml` has it. */
@@ -20,12 +20,6 @@ export function etcdManifests(): string {
   return heading + manifestsYaml(installManifests(etcdOperator(httpGateway(), {}, ""), options));
 }
 
-/** The role is for the account of Prometheus. */
 export function etcdMonitor(): string {
-  const operator = etcdOperator(httpGateway(), {}, "");
-  const name = `${operator.name}-operator-metrics`;
-  const extras = ["MetricsService", "ServiceMonitor"] as const;
-  const monitors = installManifests(operator, { ...options, extras }).slice(-extras.length);
-  const rules = [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }];
-  return heading + manifestsYaml([...monitors, ClusterRole({ name, rules })]);
+  return heading + operatorMonitor(etcdOperator(httpGateway(), {}, ""), options);
 }

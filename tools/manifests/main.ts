@@ -5,7 +5,12 @@
  */
 import { writeFile } from "node:fs/promises";
 import { etcdManifests, etcdManifestsFile, etcdMonitor, etcdMonitorFile } from "./etcd-manifests.ts";
-import { postgresManifests, postgresManifestsFile } from "./postgres-manifests.ts";
+import {
+  postgresManifests,
+  postgresManifestsFile,
+  postgresMonitor,
+  postgresMonitorFile,
+} from "./postgres-manifests.ts";
 import { prometheusManifests, prometheusManifestsFile } from "./prometheus-manifests.ts";
 import { bindingManifests, bindingManifestsFile } from "./binding-manifests.ts";
 
@@ -13,4 +18,5 @@ await writeFile(etcdManifestsFile, etcdManifests());
 await writeFile(etcdMonitorFile, etcdMonitor());
 await writeFile(bindingManifestsFile, bindingManifests());
 await writeFile(postgresManifestsFile, postgresManifests());
+await writeFile(postgresMonitorFile, postgresMonitor());
 await writeFile(prometheusManifestsFile, prometheusManifests());

@@ -18,6 +18,7 @@ import {
 } from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
 import { certificatesAreIssued, certificateWorlds, simulatedAuthority } from "./certificate-worlds.fixture.ts";
+import { quotaWorlds } from "./quota-worlds.fixture.ts";
 import type { KindRef } from "@setpoint/client";
 import {
   certificateSigner,
@@ -36,6 +37,7 @@ import {
   podDisruptionBudgets,
   replicaSets,
   replicationControllers,
+  resourceQuotas,
   scheduler,
   serviceAccounts,
   statefulSets,
@@ -218,6 +220,7 @@ export const worlds: readonly StoryInit[] = [
     remove(Namespace, { name: "team" }),
   ),
   ...certificateWorlds,
+  ...quotaWorlds,
 ];
 
 /** As kubectl does: without a policy the server would leave the pods. */
@@ -272,6 +275,7 @@ function builtInControllers(): Operator {
     volumePhases,
     claimProtection,
     serviceAccounts({ caPem: "simulated" }),
+    resourceQuotas,
     certificateSigner({ authority: simulatedAuthority() }),
   ];
   return defineOperator({

@@ -1,7 +1,9 @@
-import { ResourceQuota } from "@setpoint/api";
 import { addAmounts, formatQuantity, inQuotaScope, quotaResource, quotaUsage } from "@setpoint/apimachinery";
-import type { KubeList, ResourceAmounts, UnstructuredObject } from "@setpoint/apimachinery";
-import { controller, type ControllerDefinition, type ReconcileContext } from "@setpoint/runtime";
+import type { KubeObject, ResourceAmounts, UnstructuredObject } from "@setpoint/apimachinery";
+import { ResourceQuota } from "@setpoint/api";
+import { controller, type ControllerDefinition, type ReconcileContext, watching } from "@setpoint/runtime";
+import { findCached, cachedKinds } from "./cached-kinds.ts";
+import { listFromServer } from "./list-from-server.ts";
 
 /** Admission counts for itself and needs no status; people see theirs this late at most. */
 const countPeriodMs = 2_000;
@@ -10,16 +12,25 @@ const countPeriodMs = 2_000;
 export const resourceQuotas: ControllerDefinition = controller(ResourceQuota, {
   name: "resourcequota-controller",
   predicate: () => true,
+  watches: cachedKinds.map((kind) =>
+    watching(kind, ({ metadata: { namespace } }, cache) =>
+      cache.list(ResourceQuota, { namespace }).map(({ metadata: { name } }) => ({ name, namespace: namespace ?? "" })),
+    ),
+  ),
   async reconcile(quota, context) {
     const hard = quota.spec.hard ?? {};
-    const used = await countUsed(quota, Object.keys(hard), context);
+    const names = Object.keys(hard);
+    const used = await countUsed(quota, names, context);
     const { status = {} } = quota;
     if (!isSame(status.hard ?? {}, hard) || !isSame(status.used ?? {}, used)) {
       const next = { hard: withRemovals(hard, status.hard), used: withRemovals(used, status.used) };
-      const { name, namespace = "" } = quota.metadata;
-      await context.client.patch(ResourceQuota, { name, namespace }, { status: next }, { subresource: "status" });
+      const { name, namespace = "", uid } = quota.metadata;
+      const patch = { metadata: { uid }, status: next };
+      await context.client.patch(ResourceQuota, { name, namespace }, patch, { subresource: "status" });
     }
-    return context.requeueAfter(countPeriodMs, "count what the namespace uses");
+    if (names.map(quotaResource).every(([group, resource]) => findCached(group, resource) !== undefined))
+      return context.awaitChange();
+    return context.requeueAfter(countPeriodMs, "count what the namespace uses of kinds that are not watched");
   },
 });
 
@@ -40,7 +51,11 @@ async function countUsed(quota: ResourceQuota, names: readonly string[], context
   const resources = new Map(names.map((name) => [quotaResource(name).join("/"), quotaResource(name)]));
   let total: ResourceAmounts = {};
   for (const [group, resource] of resources.values()) {
-    const objects = await listObjects(group, resource, quota.metadata.namespace ?? "", context);
+    const kind = findCached(group, resource);
+    const objects =
+      kind === undefined
+        ? await listFromServer(group, resource, quota.metadata.namespace ?? "", context)
+        : context.list(kind).map(asUnstructured);
     const counted = objects.filter((each) => inQuotaScope(quota, group, resource, each));
     total = counted.map((each) => quotaUsage(group, resource, each)).reduce(addAmounts, total);
   }
@@ -52,30 +67,7 @@ async function countUsed(quota: ResourceQuota, names: readonly string[], context
   );
 }
 
-/** A quota may count a kind that is not served: there are none of it then. */
-async function listObjects(
-  group: string,
-  resource: string,
-  namespace: string,
-  context: ReconcileContext,
-): Promise<readonly UnstructuredObject[]> {
-  const root = group === "" ? "/api/v1" : await preferredVersion(group, context);
-  if (root === undefined) return [];
-  const list = await get(
-    `${root}/namespaces/${encodeURIComponent(namespace)}/${encodeURIComponent(resource)}`,
-    context,
-  );
-  return ((list as KubeList | undefined)?.items ?? []) as readonly UnstructuredObject[];
-}
-
-async function preferredVersion(group: string, context: ReconcileContext): Promise<string | undefined> {
-  const found = await get(`/apis/${encodeURIComponent(group)}`, context);
-  const version = (found as { readonly preferredVersion?: { readonly groupVersion?: string } } | undefined)
-    ?.preferredVersion?.groupVersion;
-  return version === undefined ? undefined : `/apis/${version}`;
-}
-
-async function get(path: string, { client, signal }: ReconcileContext): Promise<unknown> {
-  const answer = await client.request({ method: "GET", path }, { signal });
-  return answer.kind === "object" && answer.status < 300 ? answer.object : undefined;
+/** What the cache holds is what the server sent. */
+function asUnstructured(object: KubeObject): UnstructuredObject {
+  return object as KubeObject & UnstructuredObject;
 }

@@ -149,9 +149,18 @@ const operationTable: FieldTable = {
   enablePDB: changed("there is always a PodDisruptionBudget", undefined, [true]),
   "nodeMaintenanceWindow.inProgress": unneeded("a drain takes one instance at a time", undefined, [false]),
   "nodeMaintenanceWindow.reusePVC": unneeded("a pod always gets its own volume again", undefined, [true]),
-  "monitoring.enablePodMonitor": dropped("there are no metrics yet", "run postgres_exporter beside it", [false]),
-  "monitoring.disableDefaultQueries": dropped("there are no metrics yet", undefined, [false]),
-  "monitoring.*": dropped("there are no metrics yet", "run postgres_exporter beside it with these queries"),
+  "monitoring.enablePodMonitor": byHand(
+    "one PodMonitor is for all clusters, and the metrics have names of their own",
+    "apply operators/postgres/monitoring/instances.yaml, and see docs/postgres-monitoring.md",
+    [false],
+  ),
+  "monitoring.podMonitorMetricRelabelings": dropped("the PodMonitor is a manifest of yours", "write them there"),
+  "monitoring.podMonitorRelabelings": dropped("the PodMonitor is a manifest of yours", "write them there"),
+  "monitoring.disableDefaultQueries": changed("the metrics of an instance are always there", undefined, [false]),
+  "monitoring.tls.enabled": changed("metrics are served without TLS", "allow Prometheus alone to reach the port 9187", [
+    false,
+  ]),
+  "monitoring.*": dropped("no queries of yours become metrics", "run postgres_exporter beside it with them"),
   "certificates.*": dropped(
     "the operator has an authority for each cluster, and issues and renews all certificates",
     "give clients ca.crt of the Secret NAME-server-tls",

@@ -1,11 +1,11 @@
 /**
- * `npm run e2e:cluster [-- etcd|postgres]`: an operator on a genuine Kubernetes, with its manifests. For etcd
- * these are the example and the tour of `npm start -- --exit`. Where no such cluster can be had it says why
- * and ends well. It leaves nothing behind.
+ * `npm run e2e:cluster [-- etcd|postgres|prometheus]`: an operator on a genuine Kubernetes, with its
+ * manifests. For etcd and Prometheus these are the example and the tour of `npm start -- --exit`. Where no
+ * such cluster can be had it says why and ends well. It leaves nothing behind.
  */
 import { loadavg } from "node:os";
 import { asked } from "../../tools/flags/asked.ts";
-import { isToured, writeImageArchives } from "./image-archives.ts";
+import { isToured, touredOperators, writeImageArchives } from "./image-archives.ts";
 import { runRealSession } from "./real-session.ts";
 import { findReference, type Reference } from "./reference.ts";
 import { timed } from "./timed.ts";
@@ -14,7 +14,7 @@ const script = new URL("session.ts", import.meta.url).pathname;
 const {
   positionals: [operator = "etcd"],
 } = asked("tour a genuine cluster", { allowPositionals: true, options: {} });
-if (!isToured(operator)) throw new Error(`Cannot tour "${operator}": use etcd or postgres`);
+if (!isToured(operator)) throw new Error(`Cannot tour "${operator}": use ${touredOperators.join(", ")}`);
 const toured = operator;
 const stopping = new AbortController();
 const { signal } = stopping;

@@ -6,13 +6,19 @@ import type { RealCluster } from "./real-cluster.ts";
 import { runSession } from "./session-parts.ts";
 
 const [operator = "etcd"] = process.argv.slice(5);
-const tours: Readonly<Record<string, string>> = { etcd: "tour.ts", postgres: "postgres-tour.ts" };
+const tours: Readonly<Record<string, string>> = {
+  etcd: "tour.ts",
+  postgres: "postgres-tour.ts",
+  prometheus: "prometheus-tour.ts",
+};
 const tourScript = new URL(tours[operator] ?? "tour.ts", import.meta.url).pathname;
 
 /** What a person wants to see first when the tour fails. */
 async function describe(cluster: RealCluster, signal: AbortSignal): Promise<void> {
   await cluster.kubectl(["get", "pods,persistentvolumeclaims", "-A", "-o", "wide"], signal);
-  const kind = { etcd: "etcdclusters", postgres: "postgresclusters" }[operator] ?? "pods";
+  const kind =
+    { etcd: "etcdclusters", postgres: "postgresclusters", prometheus: "prometheuses,alertmanagers" }[operator] ??
+    "pods";
   await cluster.kubectl(
     ["get", kind, "-A", "-o", "jsonpath={range .items[*]}{.metadata.name}: {.status}{'\\n'}{end}"],
     signal,

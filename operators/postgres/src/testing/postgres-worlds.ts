@@ -38,6 +38,14 @@ const cutOffPrimary: StoryStep = happens("the primary is cut off for a while", a
   postgres.reconnect();
 });
 
+/** The operator waits while it is fenced, so that such a world does not come to rest. */
+const fencePrimary: StoryStep = happens("the primary is fenced for a while", async (world) => {
+  const members = [modelOf(world.host).primary()?.name ?? "orders-1"];
+  await world.patch(PostgresCluster, "orders", { spec: { fencing: { members, allowQuorumLoss: true } } });
+  await world.run(20_000);
+  await world.patch(PostgresCluster, "orders", { spec: { fencing: null } });
+});
+
 const switchOver = patch(PostgresCluster, "orders", {
   metadata: { annotations: { [labels.switchover]: "orders-2" } },
 });
@@ -61,6 +69,7 @@ export const worlds: readonly StoryInit[] = [
     patch(PostgresCluster, "orders", { spec: { hibernated: true } }),
     patch(PostgresCluster, "orders", { spec: { hibernated: false } }),
   ),
+  story("the primary of a synchronous cluster is fenced for a while", given(synchronous), fencePrimary),
 ];
 
 /** Longer than every period of the operator and of the instances; a world at rest has a scenario. */

@@ -6,6 +6,7 @@ import { PersistentVolumeClaim, Pod, Secret, Service } from "setpoint/kinds";
 import { mirrorOnLoopback } from "../../../examples/etcd/tour/cluster-under-tour.ts";
 import { PostgresUnderTour } from "../../../examples/postgres/tour/postgres-under-tour.ts";
 import { commandLine, isOfPod, parentOf, processesWith } from "../../processes.ts";
+import { signal } from "../disasters.ts";
 import type { Life } from "../engine.ts";
 import type { Target } from "../target.ts";
 import type { SessionOptions } from "./postgres-session.ts";
@@ -82,12 +83,18 @@ export class PostgresTarget implements Target {
     return Promise.all(names.map((name) => this.addressOf(name)));
   }
 
-  /** The kubelet starts its container again. */
+  /**
+   * With its pod, so that its Deployment makes another one: the kubelet waits longer and longer before it
+   * starts a container again.
+   */
   async killOperator(): Promise<void> {
-    const { items } = await this.cluster.client.listAll(Pod, operatorPods);
-    for (const { metadata } of items)
-      for (const pid of processesWith("operator").filter((each) => isOfPod(each, metadata.uid ?? "")))
-        if (/node/.test(commandLine(pid))) process.kill(pid, "SIGKILL");
+    const { client } = this.cluster;
+    const { items } = await client.listAll(Pod, operatorPods);
+    for (const { metadata } of items) {
+      const { name, namespace = "", uid } = metadata;
+      for (const pid of processesWith("operator").filter((each) => isOfPod(each, uid))) signal(pid, "SIGKILL");
+      await client.delete(Pod, { name, namespace }, { gracePeriodSeconds: 0 });
+    }
   }
 
   async isSettled(): Promise<boolean> {

@@ -1,8 +1,10 @@
 /** Settings in the simulated world: what restarts, in which order, and what clients notice. */
 import { describe, expect, test } from "vitest";
+import { Secret } from "setpoint/kinds";
 import { PostgresCluster } from "./kind/postgres-cluster.ts";
 import {
   begin,
+  cluster,
   expectHealthy,
   orders,
   primaryName,
@@ -87,3 +89,22 @@ test("an operator that is killed at any write of a lower limit completes it", as
     await expectHealthy(stage);
   }
 });
+
+test(
+  "a Secret of another owner in the place of the login stops a new cluster with the reason, until it is gone",
+  scenario(17, async (stage) => {
+    const { world } = stage;
+    await world.apply(Secret({ name: "orders-app", stringData: { password: "of another operator" } }));
+    await world.apply(cluster());
+    await world.until("the reason", async () => (await orders(stage)).status?.waitingFor !== undefined);
+    expect((await orders(stage)).status).toMatchObject({
+      phase: "Failed",
+      waitingFor: {
+        what: expect.stringMatching(/^Secret "orders-app" was not made for this cluster; delete or rename/),
+      },
+    });
+    await world.delete(Secret, "orders-app");
+    await world.until("a start", async () => (await orders(stage)).status?.phase === "Running", { within: 120_000 });
+    await expectHealthy(stage);
+  }),
+);

@@ -153,7 +153,7 @@ function roleOf({ status }: PostgresCluster, instance: SeenInstance): Member["ro
 function phaseOf(seen: Seen, step: PostgresStep): Status["phase"] {
   const { spec, status } = seen.cluster;
   if (spec.paused) return "Paused";
-  if (seen.serviceTaken !== undefined) return "Failed";
+  if (seen.serviceTaken !== undefined || seen.loginTaken !== undefined) return "Failed";
   if (isRestoring(seen)) return "Restoring";
   if (isHibernated(seen)) return countPods(seen) === 0 ? "Hibernated" : "Hibernating";
   const handover = step.kind === "act" && step.action === "depose" ? step.args.handover : status?.handover;

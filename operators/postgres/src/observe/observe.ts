@@ -10,7 +10,7 @@ import {
 } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
 import type { PodFailures } from "setpoint/pods";
-import type { ReconcileContext, Stored } from "setpoint";
+import { isNotFound, type ReconcileContext, type Stored } from "setpoint";
 import type { InstanceGateway } from "../instance/instance-gateway.ts";
 import type { InstanceReport } from "../instance/instance-protocol.ts";
 import { certificatesOf } from "../kind/certificates.ts";
@@ -91,10 +91,26 @@ export async function observe(
     restore: restoreMarkOf(cluster),
     poolers,
     otherClaims,
-    hasLogin: context.get(Secret, appSecretName(name), namespace) !== undefined,
+    ...(await observeLogin(cluster, context)),
     memory,
     monotonicMs: nowMs,
   };
+}
+
+/** The cache has only Secrets with our label. One that lost it later serves as before. */
+async function observeLogin(
+  { metadata, status }: Stored<PostgresCluster>,
+  { client, get, signal }: ReconcileContext,
+): Promise<Pick<Seen, "hasLogin" | "loginTaken">> {
+  const { namespace = "" } = metadata;
+  const name = appSecretName(metadata.name);
+  if (get(Secret, name, namespace) !== undefined) return { hasLogin: true };
+  const found = await client.get(Secret, { name, namespace }, { signal }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+  if (found === undefined) return { hasLogin: false };
+  const isOwn = status?.term !== undefined || found.metadata.labels?.[labels.login] === "true";
+  return isOwn ? { hasLogin: true } : { hasLogin: false, loginTaken: name };
 }
 
 function observePoolers({ metadata: { name } }: PostgresCluster, { list }: ReconcileContext): Seen["poolers"] {

@@ -95,6 +95,7 @@ const rows: readonly (readonly [rule: string, situation: string, seen: Seen, ste
     "rest",
   ],
   ["a Service is taken", "a Service of another owner", seen([primary(a)], { serviceTaken: "orders-rw" }), "wait"],
+  ["the login is taken", "a Secret of another owner", seen([primary(a)], { loginTaken: "orders-app" }), "wait"],
   [
     "certificates",
     "a certificate is due",

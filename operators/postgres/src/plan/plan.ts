@@ -80,6 +80,17 @@ export const rules: readonly Rule[] = [
   },
   { name: "certificates", step: planCertificates },
   {
+    name: "the login is taken",
+    step: ({ loginTaken }) =>
+      loginTaken === undefined
+        ? undefined
+        : wait(
+            `Secret "${loginTaken}" was not made for this cluster; delete or rename it, or rename the PostgresCluster`,
+            // Nothing tells of its end: only Secrets with our label are watched.
+            10 * recheckMs,
+          ),
+  },
+  {
     name: "login",
     step: ({ hasLogin }) =>
       hasLogin ? undefined : act("createLogin", {}, "the Secret with the login of the application is missing"),

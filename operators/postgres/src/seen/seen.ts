@@ -33,6 +33,8 @@ export interface Seen {
   /** A Service of a name that this cluster needs, and that is not its own. */
   readonly serviceTaken?: string | undefined;
   readonly hasLogin: boolean;
+  /** A Secret of the name of the login that is of another owner, before the first start. */
+  readonly loginTaken?: string | undefined;
   /** How instances reach the store of the archive; absent without one, or while it is refused. */
   readonly archive?: ServerArchive | undefined;
   readonly storeRefusal?: string | undefined;

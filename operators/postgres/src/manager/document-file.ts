@@ -1,6 +1,5 @@
 /** The last document of the operator, on the volume of the instance. */
-import { existsSync, readFileSync } from "node:fs";
-import { replaceFile } from "./data-directory.ts";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import type { DocumentFile } from "./manager-parts.ts";
 import { parseDesired } from "./parse-request.ts";
 import { paths } from "./paths.ts";
@@ -15,5 +14,26 @@ export const documentFile: DocumentFile = {
       return undefined;
     }
   },
-  write: (desired) => replaceFile(paths.desired, JSON.stringify(desired)),
+  write(desired) {
+    const path = `${paths.desired}.new`;
+    const file = openSync(path, "w", 0o600);
+    try {
+      writeSync(file, JSON.stringify(desired));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(path, paths.desired);
+    persistFolder();
+  },
 };
+
+/** The term must outlive a machine that loses its power: the operator counts on it. */
+function persistFolder(): void {
+  const folder = openSync(paths.volume, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

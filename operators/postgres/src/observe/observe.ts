@@ -72,8 +72,9 @@ export async function observe(
       failure: failures.get(each)?.message,
     }));
   const nowMs = context.host.clock.monotonic();
-  const memory = remember(senses.memories.get(uid) ?? noMemory, {
-    matters: mattersOf(cluster, instances),
+  const before = senses.memories.get(uid) ?? noMemory;
+  const memory = remember(before, {
+    matters: mattersOf(cluster, instances, before),
     ...lastOfPrimary(cluster, instances),
     nowMs,
   });

@@ -29,7 +29,7 @@ export function isFormerStopped(seen: Seen): boolean {
   // A server that is no primary yet proves nothing: its promotion may be under way.
   if (report !== undefined && report.term >= term && report.server === "stopped") return true;
   // The kubelet saw its process end, and a new one gets no lease: a majority has answered that it gives none.
-  if (podState(former?.pod) === "ended" && isDenied(seen.cluster, seen.instances, "answered")) return true;
+  if (podState(former?.pod) === "ended" && isDenied(seen.cluster, seen.instances, seen.memory, "answered")) return true;
   const deniedMs = lastingMs(seen.memory, denialOf(term), seen.monotonicMs) ?? 0;
   // It hands the rest of its log over; to promote now would lose that.
   const isHandingOver = report?.server === "stopping" && report.term >= term;

@@ -1,5 +1,6 @@
 /** What an observation notes about instances, so that the next one knows since when. */
 import type { SeenInstance } from "./seen.ts";
+import type { Memory } from "./memory.ts";
 import { acceptsWrites, isStandby, podState } from "./seen.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 
@@ -13,6 +14,11 @@ export function termOf(term: number): string {
   return `term ${term}`;
 }
 
+/** The instance has answered that it follows the present term, which stays on its volume. */
+export function denialBy(name: string, term: number): string {
+  return `denied ${term} by ${name}`;
+}
+
 /** So many instances follow the present term that the former primary gets no lease from a majority. */
 export function denialOf(term: number): string {
   return `denied ${term}`;
@@ -21,7 +27,12 @@ export function denialOf(term: number): string {
 /** A cluster that has hibernated starts its primary. */
 export const wakingMatter = "waking";
 
-export function mattersOf(cluster: PostgresCluster, instances: readonly SeenInstance[]): readonly string[] {
+/** `before` is what was noted until now. */
+export function mattersOf(
+  cluster: PostgresCluster,
+  instances: readonly SeenInstance[],
+  before: Memory,
+): readonly string[] {
   const { term = 0, primary } = cluster.status ?? {};
   const current = instances.find(({ name }) => name === primary);
   // A replica that was appointed and still follows is no silent primary: it is on its way.
@@ -32,8 +43,14 @@ export function mattersOf(cluster: PostgresCluster, instances: readonly SeenInst
     termOf(term),
     ...(isWaking ? [wakingMatter] : []),
     ...(isSilent ? [silenceOf(current)] : []),
-    ...(isDenied(cluster, instances, "answered or ended") ? [denialOf(term)] : []),
+    ...instances.filter((each) => denies(each, term, before)).map(({ name }) => denialBy(name, term)),
+    ...(isDenied(cluster, instances, before, "answered or ended") ? [denialOf(term)] : []),
   ];
+}
+
+/** One answer that is late takes back nothing. */
+function denies({ name, report }: SeenInstance, term: number, { since }: Memory): boolean {
+  return report === undefined ? since[denialBy(name, term)] !== undefined : report.term >= term;
 }
 
 /**
@@ -47,16 +64,14 @@ export function mattersOf(cluster: PostgresCluster, instances: readonly SeenInst
 export function isDenied(
   { status }: PostgresCluster,
   instances: readonly SeenInstance[],
+  memory: Memory,
   proof: "answered" | "answered or ended",
 ): boolean {
   const { term = 0, formerPrimary, voters } = status ?? {};
   if (formerPrimary === undefined) return false;
   const denying = new Set(
     instances
-      .filter(
-        ({ report, pod }) =>
-          (report?.term ?? -1) >= term || (proof === "answered or ended" && podState(pod) === "ended"),
-      )
+      .filter((each) => denies(each, term, memory) || (proof === "answered or ended" && podState(each.pod) === "ended"))
       .map(({ name }) => name),
   );
   const isMajorityOf = (names: readonly string[]): boolean =>

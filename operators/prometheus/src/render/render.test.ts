@@ -46,12 +46,12 @@ test("each Prometheus is a document, with the monitors that it selects", async (
     prometheus("b", "{serviceMonitorSelector: {}}"),
     prometheus("a", all),
     monitor("x", "default"),
-    monitor("y", "shop"),
+    monitor("z", "shop"),
   ];
   const { code, jobs, text } = await render("two", objects.join(""));
   expect(code).toBe(0);
   expect(text.match(/^# .*$/gm)).toEqual(['# Prometheus "default/a"', '# Prometheus "default/b"']);
-  expect(jobs).toEqual([["serviceMonitor/default/x/0", "serviceMonitor/shop/y/0"], ["serviceMonitor/default/x/0"]]);
+  expect(jobs).toEqual([["serviceMonitor/default/x/0", "serviceMonitor/shop/z/0"], ["serviceMonitor/default/x/0"]]);
 });
 
 test("Secrets of the files are used, and what is left out is reported", async () => {

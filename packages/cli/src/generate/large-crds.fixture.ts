@@ -187,7 +187,7 @@ function crd(group: string, kind: string, plural: string, scope: string, version
       metadata: { name: `${plural}.${group}` },
       spec: { group, scope, names: { kind, plural }, versions },
     },
-    { aliasDuplicateObjects: false },
+    { version: "1.1", aliasDuplicateObjects: false },
   );
 }
 

@@ -41,7 +41,7 @@ export async function observe(
   senses: ObservationPorts,
 ): Promise<Seen> {
   const cluster = { ...stored, spec: specInForce(stored) };
-  const { name, namespace, uid } = cluster.metadata;
+  const { uid } = cluster.metadata;
   const poolers = observePoolers(cluster, context);
   const subject = certificatesOf(
     cluster,

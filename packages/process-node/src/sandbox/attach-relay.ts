@@ -7,9 +7,11 @@
  * that answers more than a pipe holds while it is sent as much stops; only its end goes on.
  */
 import { spawn } from "node:child_process";
+import type { Clock } from "@setpoint/host";
 import { toolEnvironment } from "../host/run-tool.ts";
 import { resizeTerminal } from "./conmon.ts";
 import type { AttachOptions, ExecProcess } from "./container-runtime.ts";
+import { lastSizeAgain } from "./last-size.ts";
 import { relayProcess } from "./relay-process.ts";
 
 /**
@@ -43,7 +45,7 @@ for (;;) {
 }`;
 
 /** Joins the container of `bundle`, whose conmon listens there. */
-export function attachToContainer(bundle: string, { stdin }: AttachOptions): ExecProcess {
+export function attachToContainer(clock: Clock, bundle: string, { stdin }: AttachOptions): ExecProcess {
   const child = spawn("/usr/bin/perl", ["-e", script, stdin ? "1" : ""], {
     // A socket's path may be no longer than 108 bytes.
     cwd: bundle,
@@ -51,5 +53,5 @@ export function attachToContainer(bundle: string, { stdin }: AttachOptions): Exe
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
-  return { ...relayProcess(child), resize: (size) => resizeTerminal(bundle, size) };
+  return { ...relayProcess(child), resize: lastSizeAgain(clock, (size) => resizeTerminal(bundle, size)) };
 }

@@ -200,6 +200,22 @@ run("a container with a terminal has one of the size that its client has", async
   expect(world.output()).toMatch(/33 91/);
 });
 
+run("of two sizes that come at once, the last one counts", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const script = 'test -t 0 && echo terminal; until [ "$(stty size)" = "33 91" ]; do sleep 0.05; done';
+  const container = await world.runtime.start(world.spec(["sh", "-c", script], { stdin: "once", tty: true }));
+  await expect.poll(() => world.output(), { timeout: 10_000 }).toMatch(/^terminal\r?\n/);
+  const client = container.attach({ stdin: true });
+  const monitor = Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${container.pid}/status`, "utf8"))?.[1]);
+  // So it reads both at once.
+  process.kill(monitor, "SIGSTOP");
+  client.resize({ rows: 34, columns: 92 });
+  client.resize({ rows: 33, columns: 91 });
+  process.kill(monitor, "SIGCONT");
+  expect(await container.exited).toMatchObject({ exitCode: 0 });
+});
+
 run("a container that joins another one's processes sees them", async () => {
   const world = new OciWorld();
   await world.sandbox();

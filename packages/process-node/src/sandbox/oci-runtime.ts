@@ -364,7 +364,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
           crun: (args) => this.#crun(args),
           name: toolName(id),
         }),
-      attach: (options) => attachToContainer(bundle, options),
+      attach: (options) => attachToContainer(this.#options.clock, bundle, options),
     };
   }
 

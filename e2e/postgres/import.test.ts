@@ -206,13 +206,18 @@ test("an import whose process is killed begins again, and imports everything onc
   expect(await playground.sqlIn("again-1", "shop", contents)).toBe(await onSource("shop", contents));
 });
 
-test("a microservice of two databases, and trust without certificates, are refused", async () => {
+test("a microservice of two databases, trust without certificates, and an import that comes late are refused", async () => {
   const refused = async (change: object): Promise<string> => {
     const { stderr } = await playground.kubectl.run("apply -f -", [], {
       input: JSON.stringify(cluster("refused", { bootstrap: { import: { from: boss, ...change } } })),
     });
     return stderr;
   };
+  const late = { import: { from: boss, databases: ["shop"] } };
+  const { stderr } = await playground.kubectl.run("patch postgrescluster whole --type=merge -p", [
+    JSON.stringify({ spec: { bootstrap: late } }),
+  ]);
+  expect(stderr).toMatch(/the cluster has its data: import into a new PostgresCluster/);
   expect(await refused({ type: "microservice" })).toMatch(/a microservice is the contents of one database/);
   expect(await refused({ from: { ...boss, sslMode: "verify-full" } })).toMatch(
     /verify-full need spec\.bootstrap\.import\.from\.ca/,

@@ -294,6 +294,11 @@ export const PostgresCluster = defineKind({
       { fieldPath: ".spec.database" },
     ),
     rule(
+      "!has(self.spec.bootstrap) || !has(oldSelf.status) || !has(oldSelf.status.systemID) || (has(oldSelf.spec.bootstrap) && self.spec.bootstrap == oldSelf.spec.bootstrap)",
+      "the cluster has its data: import into a new PostgresCluster, or remove spec.bootstrap",
+      { fieldPath: ".spec.bootstrap" },
+    ),
+    rule(
       "!has(self.spec.bootstrap) || self.spec.bootstrap.import.type != 'microservice' || (size(self.spec.bootstrap.import.databases) == 1 && self.spec.bootstrap.import.databases[0] != '*')",
       "a microservice is the contents of one database: name it, or use type monolith",
       { fieldPath: ".spec.bootstrap.import.databases" },

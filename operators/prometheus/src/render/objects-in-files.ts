@@ -1,7 +1,8 @@
 /** Objects of YAML and JSON files, as a server would have them. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { parseAllDocuments, type Tags } from "yaml";
+import { kubernetesYaml } from "setpoint/install";
+import { parseAllDocuments } from "yaml";
 
 /** An object of a file; its fields are checked when it is used. */
 export interface FileObject {
@@ -12,21 +13,12 @@ export interface FileObject {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** YAML 1.1, where `0644` is octal and `on` is true, but without dates and numbers to the base of sixty. */
-const asKubectl = {
-  version: "1.1",
-  merge: true,
-  customTags: (tags: Tags): Tags =>
-    tags.filter(
-      (tag) => typeof tag === "string" || !(tag.format === "TIME" || tag.tag === "tag:yaml.org,2002:timestamp"),
-    ),
-} as const;
 const endings = /\.(ya?ml|json)$/;
 
 /** Of all files below a folder, or of one file. Throws an Error that names the file. */
 export function readObjects(path: string, namespace: string): readonly FileObject[] {
   return filesIn(path).flatMap((file) => {
-    const documents = [...parseAllDocuments(readFileSync(file, "utf8"), asKubectl)];
+    const documents = [...parseAllDocuments(readFileSync(file, "utf8"), kubernetesYaml)];
     return documents.flatMap((document) => {
       const [error] = document.errors;
       if (error !== undefined) throw new Error(`Cannot read "${file}": ${error.message.split("\n", 1)[0] ?? ""}`);

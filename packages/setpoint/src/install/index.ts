@@ -10,6 +10,9 @@ export { removeDeskConfigurations } from "../desk-configurations.ts";
 export { relatedImageVariable } from "../related-image.ts";
 export { dataPolicyName } from "../data-kinds.ts";
 
+// manifests as text
+export { kubernetesYaml } from "./kubernetes-yaml.ts";
+
 // permissions
 export type { OperatorInit, RelatedImage } from "../operator.ts";
 export type { PolicyRule } from "../policy-rule.ts";

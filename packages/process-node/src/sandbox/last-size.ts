@@ -5,8 +5,8 @@ import type { TerminalSize } from "./terminal-relay.ts";
 const againMs = [100, 1_000];
 
 /**
- * Passes sizes on, and the last one again a moment later: of lines that conmon 2.1 reads together it takes
- * the first, and kubectl sends two sizes when it attaches. The kernel signals no process when nothing changes.
+ * Passes sizes on, and the last one again a moment later. Of lines that conmon 2.1 reads together it takes
+ * the first, and kubectl sends two sizes when it attaches. Nothing is signalled when nothing changes.
  */
 export function lastSizeAgain(clock: Clock, write: (size: TerminalSize) => void): (size: TerminalSize) => void {
   let timers: readonly { cancel(): void }[] = [];

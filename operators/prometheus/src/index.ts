@@ -2,6 +2,7 @@
 export { Alertmanager } from "./kind/alertmanager.ts";
 export { AlertmanagerConfig } from "./kind/alertmanager-config.ts";
 export { PodMonitor } from "./kind/pod-monitor.ts";
+export { Probe } from "./kind/probe.ts";
 export { Prometheus } from "./kind/prometheus.ts";
 export { PrometheusRule } from "./kind/prometheus-rule.ts";
 export { ServiceMonitor } from "./kind/service-monitor.ts";

@@ -8,6 +8,7 @@ import { bindingControllers } from "./bindings/binding-controllers.ts";
 import { Alertmanager } from "./kind/alertmanager.ts";
 import { AlertmanagerConfig } from "./kind/alertmanager-config.ts";
 import { PodMonitor } from "./kind/pod-monitor.ts";
+import { Probe } from "./kind/probe.ts";
 import { Prometheus } from "./kind/prometheus.ts";
 import { PrometheusRule } from "./kind/prometheus-rule.ts";
 import { ServiceMonitor } from "./kind/service-monitor.ts";
@@ -31,6 +32,7 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
     watches: [
       wakingAll(ServiceMonitor, Prometheus),
       wakingAll(PodMonitor, Prometheus),
+      wakingAll(Probe, Prometheus),
       wakingAll(PrometheusRule, Prometheus),
       wakingAll(Namespace, Prometheus),
       watching(Service, () => [], { labelSelector: managedSelector }),

@@ -3,9 +3,10 @@ import { seconds } from "setpoint";
 import { ConfigMap, Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
 import { conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
+import { Probe } from "./kind/probe.ts";
 import { Prometheus } from "./kind/prometheus.ts";
 import { ServiceMonitor } from "./kind/service-monitor.ts";
-import { configurationIn, monitor, prometheus, rules, setUp, type Stage } from "./testing/prometheus-stage.ts";
+import { configurationIn, monitor, probe, prometheus, rules, setUp, type Stage } from "./testing/prometheus-stage.ts";
 
 async function jobsOf({ world }: Stage): Promise<readonly string[]> {
   const text = configurationIn(await world.get(Secret, "prometheus-main"));
@@ -84,6 +85,22 @@ test("an invalid monitor is left out until its Secret exists", async () => {
   await world.delete(Prometheus, "main");
   await world.run(seconds(5));
   expect(await accepted("bad")).toEqual([]);
+});
+
+test("a Probe is a job beside the monitors, and says when it is left out", async () => {
+  const stage = await setUp(8);
+  const { world } = stage;
+  await using _ = world;
+  await world.apply(monitor("app"));
+  await world.apply(probe("web"));
+  await world.apply(Probe({ name: "lost", spec: {} }));
+  await world.apply(prometheus({ probeSelector: {} }));
+  await world.run(seconds(30));
+  expect(await jobsOf(stage)).toEqual(["serviceMonitor/default/app/0", "probe/default/web"]);
+  expect(await told(stage, "Reconciled")).toContain('Probe "default/lost": spec.targets: expected staticConfig');
+  const accepted = async (name: string): Promise<unknown> =>
+    (await world.get(Probe, name)).status?.bindings?.[0]?.conditions?.[0]?.status;
+  expect([await accepted("web"), await accepted("lost")]).toEqual(["True", "False"]);
 });
 
 test("a configuration that Prometheus refuses is reported, and the report ends with the next one", async () => {

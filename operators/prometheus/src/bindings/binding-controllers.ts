@@ -13,19 +13,20 @@ import {
 import { Namespace } from "setpoint/kinds";
 import { anyOf, generationChanged, labelsChanged } from "setpoint/sources";
 import { PodMonitor } from "../kind/pod-monitor.ts";
+import { Probe } from "../kind/probe.ts";
 import { Prometheus } from "../kind/prometheus.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { readAssets } from "../observe/read-assets.ts";
 import { renderRule } from "../rules/rule-files.ts";
-import { checkPodMonitor, checkServiceMonitor, monitorKeys } from "../select/check-monitor.ts";
-import type { AssetKey } from "../generate/assets.ts";
 import type { Refusal } from "../select/refusal.ts";
+import { keysOfClients, type StatedClient } from "../select/scrape-clients.ts";
+import { scrapeKinds } from "../select/scrape-objects.ts";
 import type { ConfigurationKind } from "../select/selection.ts";
 import { type Binding, bindingsOf, type Bound, type Judge } from "./bindings.ts";
 
 type Controller = ReturnType<typeof controller>;
-type Bindable = ServiceMonitor | PodMonitor | PrometheusRule;
+type Bindable = ServiceMonitor | PodMonitor | Probe | PrometheusRule;
 
 /** Nothing tells of a Secret that is created later. */
 const recheckMs = 60_000;
@@ -33,14 +34,16 @@ const recheckMs = 60_000;
 /** How one kind is checked. */
 interface Subject<T> {
   readonly kind: ConfigurationKind;
-  readonly keys: (object: T) => readonly AssetKey[];
+  /** They name the keys of Secrets that the check needs. */
+  readonly clients: (object: T) => readonly StatedClient[];
   readonly check: (judge: Judge, object: T) => Refusal | undefined;
 }
 
 export const bindingControllers: readonly Controller[] = [
-  bindingController(ServiceMonitor, { kind: "ServiceMonitor", keys: monitorKeys, check: checkServiceMonitor }),
-  bindingController(PodMonitor, { kind: "PodMonitor", keys: monitorKeys, check: checkPodMonitor }),
-  bindingController(PrometheusRule, { kind: "PrometheusRule", keys: () => [], check: checkRule }),
+  bindingController(ServiceMonitor, { kind: "ServiceMonitor", ...scrapeKinds.ServiceMonitor }),
+  bindingController(PodMonitor, { kind: "PodMonitor", ...scrapeKinds.PodMonitor }),
+  bindingController(Probe, { kind: "Probe", ...scrapeKinds.Probe }),
+  bindingController(PrometheusRule, { kind: "PrometheusRule", clients: () => [], check: checkRule }),
 ];
 
 function checkRule({ prometheus, version }: Judge, rule: PrometheusRule): Refusal | undefined {
@@ -62,16 +65,20 @@ function bindingController<T extends Bindable>(kind: KindRef<T>, subject: Subjec
 
 async function bind<T extends Bindable>(
   object: Stored<T> & Bound,
-  { kind, keys, check }: Subject<T>,
+  { kind, clients, check }: Subject<T>,
   context: ReconcileContext,
 ): Promise<Result> {
+  const keys = keysOfClients(object.metadata.namespace ?? "", clients(object));
   const bindings = bindingsOf(
     kind,
     object,
     {
       prometheuses: context.list(Prometheus, { allNamespaces: true }),
       namespaces: context.list(Namespace, { allNamespaces: true }),
-      assets: await readAssets(keys(object), context),
+      assets: await readAssets(
+        keys.map(({ asset }) => asset),
+        context,
+      ),
       now: timestamp(context.host.clock),
     },
     check,

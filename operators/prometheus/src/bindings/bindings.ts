@@ -5,7 +5,7 @@ import type { Assets } from "../generate/assets.ts";
 import { monitoringGroup } from "../kind/monitoring-group.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
-import type { CheckedBy } from "../select/check-monitor.ts";
+import type { CheckedBy } from "../select/check-scrape.ts";
 import { type Refusal, refusalText } from "../select/refusal.ts";
 import { type ConfigurationKind, isManaged, type Labelled, selected } from "../select/selection.ts";
 

@@ -2,8 +2,10 @@
  * Makes the configuration of a Prometheus from its objects; pure. Objects go in; a configuration and the list
  * of what was left out come out.
  */
+import type { KubeObject } from "setpoint";
 import { stringify } from "yaml";
 import type { PodMonitor } from "../kind/pod-monitor.ts";
+import type { Probe } from "../kind/probe.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
 import { additionalJobs, parseList } from "./additional-jobs.ts";
@@ -20,6 +22,7 @@ import {
 } from "./generation.ts";
 import { globalSection, runtimeSection, storageSection } from "./global-section.ts";
 import { podMonitorJob } from "./pod-monitor-job.ts";
+import { probeJob } from "./probe-job.ts";
 import { defaultPrometheusVersion, parseVersion } from "./version.ts";
 import { remoteReadSection, remoteWriteSection } from "./remote-sections.ts";
 import { serviceMonitorJob } from "./service-monitor-job.ts";
@@ -28,11 +31,12 @@ import { otlpSection, tracingSection } from "./telemetry-sections.ts";
 /** Where the ConfigMaps with rules are mounted, each in a folder of its name. */
 export const rulesFolder = "/etc/prometheus/rules";
 
-/** What a configuration is made of. All monitors have passed `checkServiceMonitor` and its like. */
+/** What a configuration is made of. All objects have passed `checkServiceMonitor` and its like. */
 export interface ConfigurationSources {
   readonly prometheus: Prometheus;
   readonly serviceMonitors?: readonly ServiceMonitor[];
   readonly podMonitors?: readonly PodMonitor[];
+  readonly probes?: readonly Probe[];
   readonly assets: Assets;
   /** The names of the ConfigMaps with rules. */
   readonly ruleConfigMaps?: readonly string[];
@@ -61,8 +65,13 @@ export function generateConfiguration(sources: ConfigurationSources): GeneratedC
       ? {}
       : { rule_files: (sources.ruleConfigMaps ?? []).map((name) => `${rulesFolder}/${name}/*.yaml`) }),
     scrape_configs: [
-      ...serviceMonitorJobs(generation, sources.serviceMonitors ?? []),
-      ...podMonitorJobs(generation, sources.podMonitors ?? []),
+      ...jobsOf(generation, sources.serviceMonitors, (own, monitor) =>
+        monitor.spec.endpoints.map((endpoint, index) => serviceMonitorJob(own, monitor, endpoint, index)),
+      ),
+      ...jobsOf(generation, sources.podMonitors, (own, monitor) =>
+        (monitor.spec.podMetricsEndpoints ?? []).map((endpoint, index) => podMonitorJob(own, monitor, endpoint, index)),
+      ),
+      ...jobsOf(generation, sources.probes, (own, probe) => [probeJob(own, probe)]),
       ...additionalJobs(generation, parseList(sources.additionalScrapeConfigs, "spec.additionalScrapeConfigs")),
     ],
     ...storageSection(generation),
@@ -113,27 +122,13 @@ function checkTimeout({ spec }: Prometheus): void {
   );
 }
 
-function byKey<T extends { readonly metadata: { readonly namespace?: string; readonly name?: string } }>(
-  objects: readonly T[],
-): readonly T[] {
+/** Of all objects of one kind, in the order of their names. */
+function jobsOf<T extends KubeObject>(
+  generation: Generation,
+  objects: readonly T[] | undefined,
+  jobs: (own: Generation, object: T) => readonly Section[],
+): readonly Section[] {
   const keyOf = ({ metadata }: T): string => `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
-  return objects.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-}
-
-function serviceMonitorJobs(generation: Generation, monitors: readonly ServiceMonitor[]): readonly Section[] {
-  return byKey(monitors).flatMap((monitor) => {
-    const { namespace = "", name = "" } = monitor.metadata;
-    const own = { ...generation, object: `ServiceMonitor "${namespace}/${name}"` };
-    return monitor.spec.endpoints.map((endpoint, index) => serviceMonitorJob(own, monitor, endpoint, index));
-  });
-}
-
-function podMonitorJobs(generation: Generation, monitors: readonly PodMonitor[]): readonly Section[] {
-  return byKey(monitors).flatMap((monitor) => {
-    const { namespace = "", name = "" } = monitor.metadata;
-    const own = { ...generation, object: `PodMonitor "${namespace}/${name}"` };
-    return (monitor.spec.podMetricsEndpoints ?? []).map((endpoint, index) =>
-      podMonitorJob(own, monitor, endpoint, index),
-    );
-  });
+  const ordered = (objects ?? []).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return ordered.flatMap((object) => jobs({ ...generation, object: `${object.kind} "${keyOf(object)}"` }, object));
 }

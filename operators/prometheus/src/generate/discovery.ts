@@ -4,7 +4,7 @@ import { field, type Generation, given, has, type Section, since } from "./gener
 import { authorization, basicAuth, proxyConfig, tlsConfig } from "./http-settings.ts";
 import { shardZones } from "./sharding.ts";
 
-export type DiscoveryRole = "endpoints" | "endpointslice" | "pod";
+export type DiscoveryRole = "endpoints" | "endpointslice" | "pod" | "ingress";
 
 /** The role for the endpoints of Services; `asked` is that of the monitor, else of the Prometheus. */
 export function endpointsRole(generation: Generation, asked?: string): DiscoveryRole {
@@ -30,7 +30,8 @@ export interface Discovery {
 export function kubernetesDiscovery(generation: Generation, discovery: Discovery): Section {
   const { role, namespace, metadataSince = "2.35.0", selectors = [] } = discovery;
   const names = namespacesOf(generation, namespace, discovery.namespaceSelector);
-  const metadata = withTopology(generation, discovery.attachMetadata);
+  // An Ingress is on no node.
+  const metadata = role === "ingress" ? undefined : withTopology(generation, discovery.attachMetadata);
   return {
     kubernetes_sd_configs: [
       {

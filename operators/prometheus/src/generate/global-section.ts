@@ -13,7 +13,7 @@ import {
   sorted,
 } from "./generation.ts";
 import { globalLimits } from "./limits.ts";
-import { scrapeProtocols } from "./monitor-job.ts";
+import { scrapeProtocols } from "./scrape-job.ts";
 
 /** Where relative names of log files are. */
 const logFolder = "/var/log/prometheus";

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import type { PodMonitor } from "../kind/pod-monitor.ts";
+import type { Probe } from "../kind/probe.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
 import { assetPath, Assets } from "./assets.ts";
@@ -24,6 +25,7 @@ interface GoldenCase {
   readonly prometheus: Prometheus;
   readonly serviceMonitors?: readonly ServiceMonitor[];
   readonly podMonitors?: readonly PodMonitor[];
+  readonly probes?: readonly Probe[];
   readonly assets?: readonly Asset[];
   readonly ruleConfigMaps?: readonly string[];
   readonly additionalScrapeConfigs?: string;

@@ -39,6 +39,33 @@ export function authorization(generation: Generation, namespace: string, auth: A
   });
 }
 
+/** The fields of a client that scrapes targets; its TLS and authorization have those of the class. */
+export interface ClientFields extends Proxy {
+  readonly authorization?: Authorization | undefined;
+  readonly basicAuth?: BasicAuth | undefined;
+  readonly oauth2?: OAuth2 | undefined;
+  readonly bearerTokenSecret?: KeySelector | undefined;
+  readonly bearerTokenFile?: string | undefined;
+  readonly tlsConfig?: Tls | undefined;
+  readonly followRedirects?: boolean | undefined;
+  readonly enableHttp2?: boolean | undefined;
+}
+
+/** All of a client that scrapes. */
+export function scrapeClient(generation: Generation, namespace: string, fields: ClientFields): Section {
+  return {
+    ...since(generation, "2.26.0", "follow_redirects", fields.followRedirects),
+    ...since(generation, "2.35.0", "enable_http2", fields.enableHttp2),
+    ...proxyConfig(generation, namespace, fields),
+    ...oauth2(generation, namespace, fields.oauth2),
+    ...tlsConfig(generation, namespace, fields.tlsConfig),
+    ...field("bearer_token_file", given(fields.bearerTokenFile)),
+    ...bearerToken(generation, namespace, fields.bearerTokenSecret),
+    ...basicAuth(generation, namespace, fields.basicAuth),
+    ...authorization(generation, namespace, fields.authorization),
+  };
+}
+
 /** A token in a Secret, the oldest form. */
 export function bearerToken(generation: Generation, namespace: string, token: KeySelector | undefined): Section {
   if (token === undefined || (token.name ?? "") === "") return {};

@@ -1,6 +1,6 @@
 /** Limits of scrapes: the lower one of what a user asks for and what the Prometheus enforces. */
 import type { PrometheusSpec } from "../kind/prometheus.ts";
-import type { LimitName } from "../kind/scrape-fields.ts";
+import type { LimitName, NativeHistograms } from "../kind/scrape-fields.ts";
 import { field, type Generation, given, has, type Section, since } from "./generation.ts";
 
 interface Limit {
@@ -88,12 +88,8 @@ function bytesOf(size: string): number {
 
 export function nativeHistograms(
   generation: Generation,
-  asked: {
-    readonly scrapeNativeHistograms?: boolean | undefined;
-    readonly scrapeClassicHistograms?: boolean | undefined;
-    readonly nativeHistogramBucketLimit?: number | undefined;
-    readonly nativeHistogramMinBucketFactor?: number | undefined;
-    readonly convertClassicHistogramsToNHCB?: boolean | undefined;
+  asked: Omit<NativeHistograms, "nativeHistogramMinBucketFactor"> & {
+    readonly nativeHistogramMinBucketFactor: number | undefined;
   },
 ): Section {
   const classic = asked.scrapeClassicHistograms;

@@ -1,90 +1,72 @@
-/** The parts of a scrape job that ServiceMonitors and PodMonitors share. */
-import { decimalOf } from "./decimal.ts";
+/** The frame of a job of one endpoint of a ServiceMonitor or PodMonitor. */
 import type { PodEndpoint, PodMonitor } from "../kind/pod-monitor.ts";
 import type { ScrapeClass } from "../kind/prometheus.ts";
 import type { ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
-import { field, filled, type Generation, given, has, report, type Section, since } from "./generation.ts";
-import { bodySizeLimit, jobLimits, nativeHistograms } from "./limits.ts";
-import { type Enforced, enforcementStep } from "./namespace-enforcement.ts";
-import { relabelConfigs } from "./relabeling.ts";
+import { type Discovery, kubernetesDiscovery } from "./discovery.ts";
+import { type Generation, given, type Section, since } from "./generation.ts";
+import type { ClientFields } from "./http-settings.ts";
+import type { Enforced } from "./namespace-enforcement.ts";
+import { mergedMetadata, scrapeClassOf } from "./scrape-class.ts";
+import { honorLabels, honorTimestamps, requestFields, scrapeJob, userRelabelings } from "./scrape-job.ts";
+import { shardingSteps } from "./sharding.ts";
 
 type Endpoint = ServiceEndpoint | PodEndpoint;
-type MonitorSpec = ServiceMonitor["spec"] | PodMonitor["spec"];
 
-/** Whose labels and timestamps count. */
-export function honorFields(generation: Generation, endpoint: Endpoint): Section {
-  const { spec } = generation.prometheus;
-  const overridesTimestamps = spec.overrideHonorTimestamps === true;
-  const isSilent = endpoint.honorTimestamps === undefined && !overridesTimestamps;
-  const timestamps = endpoint.honorTimestamps === true && !overridesTimestamps;
+/** What the two kinds do differently. */
+export interface MonitorParts {
+  readonly resource: Enforced["resource"];
+  /** The kind, as the name of the job begins with it. */
+  readonly prefix: string;
+  readonly index: number;
+  readonly discovery: Pick<Discovery, "role" | "metadataSince" | "selectors">;
+  /** The TLS of the endpoint and its class. */
+  readonly tls: (scrapeClass: ScrapeClass) => ClientFields["tlsConfig"];
+  /** What is selected, and the labels that say what it is. */
+  readonly targets: readonly Section[];
+}
+
+export function monitorJob(
+  generation: Generation,
+  { metadata, spec }: ServiceMonitor | PodMonitor,
+  endpoint: Endpoint,
+  { resource, prefix, index, discovery, tls, targets }: MonitorParts,
+): Section {
+  const { namespace = "", name = "" } = metadata;
+  const object: Enforced = { resource, namespace, name };
+  const scrapeClass = scrapeClassOf(generation, spec.scrapeClass);
+  return scrapeJob(generation, {
+    name: `${prefix}/${namespace}/${name}/${index}`,
+    object,
+    scrapeClass,
+    request: { ...honorFields(generation, endpoint), ...requestFields(endpoint) },
+    discovery: kubernetesDiscovery(generation, {
+      ...discovery,
+      namespace,
+      namespaceSelector: spec.namespaceSelector,
+      attachMetadata: mergedMetadata(spec.attachMetadata, scrapeClass),
+    }),
+    client: { ...endpoint, tlsConfig: tls(scrapeClass) },
+    relabelings: [
+      ...targets,
+      ...endpointLabel(endpoint),
+      ...userRelabelings(generation, scrapeClass, endpoint.relabelings, object),
+    ],
+    sharding: shardingSteps(generation),
+    samples: spec,
+    metricRelabelings: endpoint.metricRelabelings,
+  });
+}
+
+function honorFields(generation: Generation, endpoint: Endpoint): Section {
   return {
-    honor_labels: endpoint.honorLabels === true && spec.overrideHonorLabels !== true,
-    ...since(generation, "2.9.0", "honor_timestamps", isSilent ? undefined : timestamps),
+    ...honorLabels(generation, endpoint.honorLabels),
+    ...honorTimestamps(generation, endpoint.honorTimestamps),
     ...since(generation, "2.48.0", "track_timestamps_staleness", endpoint.trackTimestampsStaleness),
   };
 }
 
-/** When and where it is scraped. */
-export function requestFields(endpoint: Endpoint): Section {
-  return {
-    ...field("scrape_interval", given(endpoint.interval)),
-    ...field("scrape_timeout", given(endpoint.scrapeTimeout)),
-    ...field("metrics_path", given(endpoint.path)),
-    ...field("params", endpoint.params),
-    ...field("scheme", endpoint.scheme?.toLowerCase()),
-  };
-}
-
-/** The relabelings of users: of the scrape class, then of the endpoint, then the enforced label. */
-export function userRelabelings(
-  { prometheus }: Generation,
-  scrapeClass: ScrapeClass,
-  endpoint: Endpoint,
-  object: Enforced,
-): readonly Section[] {
-  return [
-    ...relabelConfigs(scrapeClass.relabelings),
-    ...relabelConfigs(endpoint.relabelings),
-    ...enforcementStep(prometheus.spec, object),
-  ];
-}
-
-/** Limits and formats, and what is done to samples; the last fields of a job. */
-export function sampleFields(
-  generation: Generation,
-  spec: MonitorSpec,
-  scrapeClass: ScrapeClass,
-  endpoint: Endpoint,
-  object: Enforced,
-): Section {
-  const factor = spec.nativeHistogramMinBucketFactor;
-  const metricRelabelings = [
-    ...relabelConfigs(scrapeClass.metricRelabelings),
-    ...relabelConfigs(endpoint.metricRelabelings),
-    ...enforcementStep(generation.prometheus.spec, object),
-  ];
-  const fallback = spec.fallbackScrapeProtocol ?? scrapeClass.fallbackScrapeProtocol;
-  return {
-    ...jobLimits(generation, spec),
-    ...nativeHistograms(generation, {
-      ...spec,
-      nativeHistogramMinBucketFactor: factor === undefined ? undefined : decimalOf(factor),
-    }),
-    ...scrapeProtocols(generation, spec.scrapeProtocols),
-    ...since(generation, "3.0.0", "fallback_scrape_protocol", fallback),
-    ...bodySizeLimit(generation, spec.bodySizeLimit),
-    ...field("metric_relabel_configs", filled(metricRelabelings)),
-  };
-}
-
-/** The first protocol that only Prometheus 3 speaks. */
-const newText = "PrometheusText1.0.0";
-
-export function scrapeProtocols(generation: Generation, asked: readonly string[] | undefined): Section {
-  if (asked === undefined || asked.length === 0) return {};
-  const isNew = has(generation, "3.0.0");
-  if (!isNew && asked.includes(newText))
-    report(generation, "scrapeProtocols", `${newText} is ignored, because it needs Prometheus 3.0.0 or newer`);
-  const protocols = asked.filter((protocol) => isNew || protocol !== newText);
-  return since(generation, "2.49.0", "scrape_protocols", protocols);
+/** Which of the ports it is: the name, or the target port. */
+function endpointLabel({ port, targetPort }: Endpoint): readonly Section[] {
+  const name = given(port) ?? given(targetPort === undefined ? undefined : String(targetPort));
+  return name === undefined ? [] : [{ target_label: "endpoint", replacement: name }];
 }

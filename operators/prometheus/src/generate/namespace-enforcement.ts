@@ -5,7 +5,7 @@ import { given, type Section } from "./generation.ts";
 
 /** An object that gets the label, unless the Prometheus excludes it. */
 export interface Enforced {
-  readonly resource: "servicemonitors" | "podmonitors" | "prometheusrules";
+  readonly resource: "servicemonitors" | "podmonitors" | "probes" | "scrapeconfigs" | "prometheusrules";
   readonly namespace: string;
   readonly name: string;
 }

@@ -36,7 +36,7 @@ export function podLabels(...lists: readonly (readonly string[] | undefined)[]):
 }
 
 /** A selector as steps; `of` is what has the labels. */
-export function selectByLabels(of: "service" | "pod", selector: Selector): readonly Section[] {
+export function selectByLabels(of: "service" | "pod" | "ingress", selector: Selector): readonly Section[] {
   const { matchLabels = {}, matchExpressions = [] } = selector;
   const source = (label: string): string => `__meta_kubernetes_${of}_label_${labelPart(label)}`;
   const present = (label: string): string => `__meta_kubernetes_${of}_labelpresent_${labelPart(label)}`;

@@ -50,16 +50,18 @@ export const sigv4 = open({
   useFIPSSTSEndpoint: flag,
 });
 
-/** The fields of an endpoint that is scraped. */
-export const endpointHttpFields = {
+/** The fields of something that is scraped, without its proxy. */
+export const accessFields = {
   authorization: safeAuthorization.optional(),
   basicAuth: basicAuth.optional(),
   oauth2: oauth2.optional(),
   bearerTokenSecret: keySelector.optional(),
   followRedirects: flag,
   enableHttp2: flag,
-  ...proxyFields,
 };
+
+/** The fields of an endpoint that is scraped. */
+export const endpointHttpFields = { ...accessFields, ...proxyFields };
 
 export type BasicAuth = Read<typeof basicAuth>;
 export type Authorization = Read<typeof authorization>;

@@ -1,4 +1,4 @@
-/** What ServiceMonitors and PodMonitors have in common. */
+/** What the kinds that state scrapes have in common. */
 import { conditions } from "setpoint";
 import { intOrString, labelSelector } from "setpoint/kinds";
 import { z } from "zod";
@@ -32,9 +32,18 @@ export const limitFields = {
   keepDroppedTargets: count,
 };
 
+/** How one scrape is read, and what it may bring. */
+export const sampleFields = {
+  scrapeProtocols: texts,
+  fallbackScrapeProtocol: text,
+  scrapeClass: text.describe("The scrape class of the Prometheus to use; its default one when absent."),
+  ...limitFields,
+  ...nativeHistogramFields,
+};
+
 export const attachMetadata = open({ node: flag });
 export const selector = labelSelector();
-const namespaceSelector = open({ any: flag, matchNames: texts });
+export const namespaceSelector = open({ any: flag, matchNames: texts });
 
 /** The fields of the spec of a monitor. */
 export const monitorFields = {
@@ -48,13 +57,9 @@ export const monitorFields = {
   namespaceSelector: namespaceSelector
     .optional()
     .describe("The namespaces to look in; that of the monitor when absent."),
-  scrapeProtocols: texts,
-  fallbackScrapeProtocol: text,
   attachMetadata: attachMetadata.optional(),
-  scrapeClass: text.describe("The scrape class of the Prometheus to use; its default one when absent."),
   bodySizeLimit: text,
-  ...limitFields,
-  ...nativeHistogramFields,
+  ...sampleFields,
 };
 
 /** The fields of one endpoint of a monitor. */
@@ -89,6 +94,8 @@ export const configurationStatus = z.object({
     .describe("One for each Prometheus that selects the object."),
 });
 
+const nativeHistograms = z.object(nativeHistogramFields);
+export type NativeHistograms = Read<typeof nativeHistograms>;
 export type Relabeling = Read<typeof relabeling>;
 export type AttachMetadata = Read<typeof attachMetadata>;
 export type Selector = Read<typeof selector>;

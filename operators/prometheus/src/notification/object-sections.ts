@@ -4,7 +4,7 @@ import { ConfigurationRefused, type Section } from "../generate/generation.ts";
 import type { Version } from "../generate/version.ts";
 import type { AlertmanagerConfig, Receiver } from "../kind/alertmanager-config.ts";
 import { receiverLists } from "../kind/receiver-table.ts";
-import { checkKeys } from "../select/check-monitor.ts";
+import { checkKeys } from "../select/check-scrape.ts";
 import { isSection, listOf } from "./base-configuration.ts";
 import { checkConfig } from "./check-config.ts";
 import { isTlsKey, keysOfConfig } from "./config-keys.ts";

@@ -2,12 +2,13 @@
 import type { ReconcileContext, Stored } from "setpoint";
 import { Namespace, Secret, StatefulSet } from "setpoint/kinds";
 import { PodMonitor } from "../kind/pod-monitor.ts";
+import { Probe } from "../kind/probe.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { keysOfPrometheus } from "../select/prometheus-keys.ts";
-import { monitorKeys } from "../select/check-monitor.ts";
-import { type ConfigurationKind, isManaged, type Labelled, selected } from "../select/selection.ts";
+import { keysOfScrapeObjects, type ScrapeObjects, selectScrapeObjects } from "../select/scrape-objects.ts";
+import { isManaged, selected } from "../select/selection.ts";
 import type { Seen } from "../seen/seen.ts";
 import { labels, prefixed } from "../workload/names.ts";
 import type { LoadedGateway } from "./loaded-gateway.ts";
@@ -20,24 +21,27 @@ export async function observe(
   gateway: LoadedGateway,
 ): Promise<Seen> {
   const namespaces = context.list(Namespace, { allNamespaces: true });
-  const choose = <T extends Labelled>(kind: ConfigurationKind, objects: readonly T[]): readonly T[] =>
-    selected(prometheus, kind, objects, namespaces);
-  const serviceMonitors = choose("ServiceMonitor", context.list(ServiceMonitor, { allNamespaces: true }));
-  const podMonitors = choose("PodMonitor", context.list(PodMonitor, { allNamespaces: true }));
-  const keys = [...serviceMonitors, ...podMonitors].flatMap(monitorKeys);
+  const objects = selectScrapeObjects(prometheus, listScrapeObjects(context), namespaces);
   const own = keysOfPrometheus(prometheus).map(({ asset }) => asset);
   const { name, namespace } = prometheus.metadata;
   return {
     prometheus,
-    serviceMonitors,
-    podMonitors,
-    rules: choose("PrometheusRule", context.list(PrometheusRule, { allNamespaces: true })),
+    ...objects,
+    rules: selected(prometheus, "PrometheusRule", context.list(PrometheusRule, { allNamespaces: true }), namespaces),
     namespaces,
-    assets: await readAssets([...own, ...keys], context),
+    assets: await readAssets([...own, ...keysOfScrapeObjects(objects)], context),
     statefulSets: context.children.list(StatefulSet),
     pods: await observePods({ label: labels.name, name }, context, gateway),
     // A user's Secret has no label of ours, so the cache lacks it.
     hasConfiguration:
       isManaged(prometheus.spec) || (await context.fresh(Secret, prefixed(name), namespace)) !== undefined,
+  };
+}
+
+function listScrapeObjects(context: ReconcileContext): ScrapeObjects {
+  return {
+    serviceMonitors: context.list(ServiceMonitor, { allNamespaces: true }),
+    podMonitors: context.list(PodMonitor, { allNamespaces: true }),
+    probes: context.list(Probe, { allNamespaces: true }),
   };
 }

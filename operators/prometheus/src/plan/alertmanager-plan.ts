@@ -10,11 +10,12 @@ import { isGenerated } from "../notification/choose-configs.ts";
 import { isTlsKey, keysOfConfig, keysOfGlobal } from "../notification/config-keys.ts";
 import { generateNotification } from "../notification/configuration.ts";
 import { configurationHash } from "../reload/configuration-hash.ts";
-import { checkKeys } from "../select/check-monitor.ts";
+import { checkKeys } from "../select/check-scrape.ts";
+import type { Rejected } from "../select/refusal.ts";
 import type { AlertmanagerSeen } from "../seen/alertmanager-seen.ts";
 import { generatedSecret, receiverTlsSecret, webSecrets } from "../workload/alertmanager-objects.ts";
 import { alertmanagerStatefulSet } from "../workload/alertmanager-stateful-set.ts";
-import type { Plan, PlanSettings, Rejected, Wanted } from "./outcome.ts";
+import type { Plan, PlanSettings, Wanted } from "./outcome.ts";
 import { unreadProblemsOf } from "./unread-problems.ts";
 
 export function planAlertmanager(seen: AlertmanagerSeen, settings: PlanSettings): Plan {

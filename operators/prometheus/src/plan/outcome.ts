@@ -1,7 +1,7 @@
 /** What a plan says: the objects that should be there, and what to tell of those that are left out. */
-import type { KubeObject, Stored } from "setpoint";
+import type { KubeObject } from "setpoint";
 import type { GeneratorOptions, Problem } from "../generate/generation.ts";
-import type { Refusal } from "../select/refusal.ts";
+import type { Refusal, Rejected } from "../select/refusal.ts";
 
 /** What the operator itself is. */
 export interface PlanSettings {
@@ -12,12 +12,6 @@ export interface PlanSettings {
   readonly defaultVersion?: string;
   /** The version of an Alertmanager that names none. */
   readonly defaultAlertmanagerVersion?: string;
-}
-
-/** An object that is left out. */
-export interface Rejected {
-  readonly object: Stored<KubeObject>;
-  readonly refusal: Refusal;
 }
 
 export interface Wanted {

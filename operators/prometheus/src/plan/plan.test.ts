@@ -26,6 +26,7 @@ function seen(spec: Partial<PrometheusSpec>, more: Partial<Seen> = {}): Seen {
     prometheus: stored(Prometheus({ name: "main", namespace: "monitoring", spec })),
     serviceMonitors: [],
     podMonitors: [],
+    probes: [],
     rules: [],
     namespaces: [],
     assets: new Assets(),

@@ -1,5 +1,4 @@
 /** What should be there for a Prometheus; pure. A snapshot goes in, the objects and what to tell come out. */
-import type { KubeObject, Stored } from "setpoint";
 import { generateConfiguration, configurationText } from "../generate/configuration.ts";
 import { ConfigurationRefused, given, type Problem } from "../generate/generation.ts";
 import { type AssetKey, tlsAssetFile } from "../generate/assets.ts";
@@ -13,13 +12,14 @@ import {
   ruleConfigMapName,
   ruleConfigMapNames,
 } from "../rules/rule-files.ts";
-import { checkKeys, checkPodMonitor, checkServiceMonitor, type CheckedBy } from "../select/check-monitor.ts";
+import { checkKeys } from "../select/check-scrape.ts";
 import { keysOfPrometheus } from "../select/prometheus-keys.ts";
 import { tlsKeys } from "../select/tls-keys.ts";
-import type { Refusal } from "../select/refusal.ts";
+import type { Rejected } from "../select/refusal.ts";
+import { checkScrapeObjects, clientsOfScrapeObjects } from "../select/scrape-objects.ts";
 import { isManaged } from "../select/selection.ts";
 import type { Seen } from "../seen/seen.ts";
-import type { Plan, PlanSettings, Rejected, Wanted } from "./outcome.ts";
+import type { Plan, PlanSettings, Wanted } from "./outcome.ts";
 import { unreadProblems } from "./unread-problems.ts";
 import { configurationSecret, rulesConfigMap, tlsSecret, webConfigSecret } from "../workload/objects.ts";
 import { shardStatefulSet } from "../workload/stateful-set.ts";
@@ -105,16 +105,13 @@ function configurationOf(
   const { prometheus, assets } = seen;
   const { spec, metadata } = prometheus;
   if (!isManaged(spec)) return { text: undefined, rejected: [], problems: [] };
-  const by: CheckedBy = { spec, version, assets };
-  const services = sorted(seen.serviceMonitors, (monitor) => checkServiceMonitor(by, monitor));
-  const pods = sorted(seen.podMonitors, (monitor) => checkPodMonitor(by, monitor));
+  const { valid, rejected } = checkScrapeObjects({ spec, version, assets }, seen);
   const secret = (selector: typeof spec.additionalScrapeConfigs): string | undefined =>
     assets.secret(metadata.namespace ?? "", selector);
   refuseMissing(seen);
   const { configuration, problems } = generateConfiguration({
     prometheus,
-    serviceMonitors: services.valid,
-    podMonitors: pods.valid,
+    ...valid,
     assets,
     ruleConfigMaps,
     additionalScrapeConfigs: secret(spec.additionalScrapeConfigs),
@@ -123,23 +120,12 @@ function configurationOf(
     options,
     defaultVersion,
   });
-  return { text: configurationText(configuration), rejected: [...services.rejected, ...pods.rejected], problems };
-}
-
-function sorted<T extends Stored<KubeObject>>(
-  objects: readonly T[],
-  check: (object: T) => Refusal | undefined,
-): { readonly valid: readonly T[]; readonly rejected: readonly Rejected[] } {
-  const checked = objects.map((object) => ({ object, refusal: check(object) }));
-  return {
-    valid: checked.flatMap(({ object, refusal }) => (refusal === undefined ? [object] : [])),
-    rejected: checked.flatMap(({ object, refusal }) => (refusal === undefined ? [] : [{ object, refusal }])),
-  };
+  return { text: configurationText(configuration), rejected, problems };
 }
 
 /** Of all objects that are selected: a file too many does no harm, one too few breaks a scrape. */
 function tlsFiles(seen: Seen): Readonly<Record<string, string>> {
-  const keys = tlsKeys(seen.prometheus, [...seen.serviceMonitors, ...seen.podMonitors]);
+  const keys = tlsKeys(seen.prometheus, clientsOfScrapeObjects(seen));
   const files = keys.flatMap((key: AssetKey) => {
     const value = seen.assets.value(key);
     return value === undefined ? [] : [[tlsAssetFile(key), value] as const];

@@ -3,6 +3,7 @@ import type { KubeObject } from "setpoint";
 import type { z } from "zod";
 import type { Problem } from "../generate/generation.ts";
 import { podMonitorSpec } from "../kind/pod-monitor.ts";
+import { probeSpec } from "../kind/probe.ts";
 import { ruleSpec } from "../kind/prometheus-rule.ts";
 import { prometheusSpec } from "../kind/prometheus.ts";
 import { serviceMonitorSpec } from "../kind/service-monitor.ts";
@@ -11,11 +12,12 @@ import type { Seen } from "../seen/seen.ts";
 
 const message = "this operator does not act on this field; correct its name, or remove it";
 
-export function unreadProblems({ prometheus, serviceMonitors, podMonitors, rules }: Seen): readonly Problem[] {
+export function unreadProblems({ prometheus, serviceMonitors, podMonitors, probes, rules }: Seen): readonly Problem[] {
   return [
     ...unreadProblemsOf(prometheusSpec, [prometheus]),
     ...unreadProblemsOf(serviceMonitorSpec, serviceMonitors),
     ...unreadProblemsOf(podMonitorSpec, podMonitors),
+    ...unreadProblemsOf(probeSpec, probes),
     ...unreadProblemsOf(ruleSpec, rules),
   ];
 }

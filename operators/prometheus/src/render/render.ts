@@ -7,6 +7,7 @@ import { problemText } from "../generate/problem-text.ts";
 import { Alertmanager } from "../kind/alertmanager.ts";
 import { AlertmanagerConfig } from "../kind/alertmanager-config.ts";
 import { PodMonitor } from "../kind/pod-monitor.ts";
+import { Probe } from "../kind/probe.ts";
 import { Prometheus } from "../kind/prometheus.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
@@ -15,6 +16,7 @@ import { planAlertmanager } from "../plan/alertmanager-plan.ts";
 import type { Plan, PlanSettings } from "../plan/outcome.ts";
 import { plan } from "../plan/plan.ts";
 import { refusalText } from "../select/refusal.ts";
+import { type ScrapeObjects, selectScrapeObjects } from "../select/scrape-objects.ts";
 import { selected } from "../select/selection.ts";
 import { alertmanagerFile, alertmanagerName } from "../workload/alertmanager-names.ts";
 import type { FileObject } from "./objects-in-files.ts";
@@ -32,6 +34,7 @@ export function renderAll(objects: readonly FileObject[], settings: Omit<PlanSet
   const sources: Sources = {
     serviceMonitors: parsed(ServiceMonitor, objects),
     podMonitors: parsed(PodMonitor, objects),
+    probes: parsed(Probe, objects),
     rules: parsed(PrometheusRule, objects),
     namespaces: namespacesOf(objects),
     assets: assetsOf(objects),
@@ -48,9 +51,7 @@ function byName<T extends KubeObject>(objects: readonly T[]): readonly T[] {
   return objects.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-interface Sources {
-  readonly serviceMonitors: readonly Stored<ServiceMonitor>[];
-  readonly podMonitors: readonly Stored<PodMonitor>[];
+interface Sources extends ScrapeObjects {
   readonly rules: readonly Stored<PrometheusRule>[];
   readonly namespaces: readonly Stored<Namespace>[];
   readonly assets: Assets;
@@ -62,8 +63,7 @@ function renderPrometheus(prometheus: Stored<Prometheus>, sources: Sources, sett
   const made = plan(
     {
       prometheus,
-      serviceMonitors: selected(prometheus, "ServiceMonitor", sources.serviceMonitors, namespaces),
-      podMonitors: selected(prometheus, "PodMonitor", sources.podMonitors, namespaces),
+      ...selectScrapeObjects(prometheus, sources, namespaces),
       rules: selected(prometheus, "PrometheusRule", sources.rules, namespaces),
       ...{ namespaces, assets, statefulSets: [], pods: [], hasConfiguration: true },
     },

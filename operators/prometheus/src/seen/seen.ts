@@ -2,17 +2,14 @@
 import type { Stored } from "setpoint";
 import type { Namespace, StatefulSet } from "setpoint/kinds";
 import type { Assets } from "../generate/assets.ts";
-import type { PodMonitor } from "../kind/pod-monitor.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
 import type { PrometheusRule } from "../kind/prometheus-rule.ts";
-import type { ServiceMonitor } from "../kind/service-monitor.ts";
 import type { LoadedReport } from "../reload/reloader.ts";
+import type { ScrapeObjects } from "../select/scrape-objects.ts";
 
-export interface Seen {
+/** All objects that it selects, valid or not. */
+export interface Seen extends ScrapeObjects {
   readonly prometheus: Stored<Prometheus>;
-  /** Selected, valid or not. */
-  readonly serviceMonitors: readonly Stored<ServiceMonitor>[];
-  readonly podMonitors: readonly Stored<PodMonitor>[];
   readonly rules: readonly Stored<PrometheusRule>[];
   readonly namespaces: readonly Stored<Namespace>[];
   /** The keys that the objects name, as far as they exist. */

@@ -4,8 +4,10 @@ import { parseVersion } from "../generate/version.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { PodMonitor, type PodEndpoint } from "../kind/pod-monitor.ts";
 import { type ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
-import { checkPodMonitor, checkServiceMonitor, type CheckedBy, monitorKeys } from "./check-monitor.ts";
+import { checkPodMonitor, checkServiceMonitor } from "./check-monitor.ts";
+import type { CheckedBy } from "./check-scrape.ts";
 import { type Refusal, refusalText } from "./refusal.ts";
+import { keysOfClients, podMonitorClients } from "./scrape-clients.ts";
 
 const secret = { name: "login", key: "user" };
 
@@ -108,5 +110,6 @@ test("an endpoint of a PodMonitor is named by its own field", () => {
   expect(textOf(checkPodMonitor(by({}), pods))).toBe(
     'spec.podMetricsEndpoints[0].bearerTokenSecret: key "token" of Secret "shop/none" does not exist; create it',
   );
-  expect(monitorKeys(pods)).toEqual([{ kind: "Secret", namespace: "shop", name: "none", key: "token" }]);
+  const keys = keysOfClients("shop", podMonitorClients(pods)).map(({ asset }) => asset);
+  expect(keys).toEqual([{ kind: "Secret", namespace: "shop", name: "none", key: "token" }]);
 });

@@ -1,21 +1,12 @@
 /** Whether a monitor can be part of a configuration; one that cannot is left out, and the others stay. */
-import { labelSelectorOf } from "setpoint/kinds";
-import type { AssetKey, Assets } from "../generate/assets.ts";
-import { durationMs } from "../generate/durations.ts";
-import { isAtLeast, type Version } from "../generate/version.ts";
+import { isAtLeast } from "../generate/version.ts";
 import type { PodMonitor } from "../kind/pod-monitor.ts";
-import type { PrometheusSpec } from "../kind/prometheus.ts";
 import type { ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
-import { checkHttp, type HttpFields, keysOf, type NamedKey } from "./check-http.ts";
+import type { HttpFields } from "./check-http.ts";
 import { checkRelabelings } from "./check-relabelings.ts";
+import { checkClient, type CheckedBy, checkScrapeClass, checkTimeout } from "./check-scrape.ts";
+import { checkSelector } from "./check-selector.ts";
 import { firstRefusal, refuse, type Refusal, within } from "./refusal.ts";
-
-/** What a check needs to know of the Prometheus. */
-export interface CheckedBy {
-  readonly spec: PrometheusSpec;
-  readonly version: Version;
-  readonly assets: Assets;
-}
 
 type Endpoint = HttpFields & Pick<ServiceEndpoint, "interval" | "scrapeTimeout" | "relabelings" | "metricRelabelings">;
 
@@ -43,27 +34,14 @@ export function checkPodMonitor(by: CheckedBy, monitor: PodMonitor): Refusal | u
   ]);
 }
 
-/** The keys of Secrets and ConfigMaps that the endpoints of a monitor name. */
-export function monitorKeys(monitor: ServiceMonitor | PodMonitor): readonly AssetKey[] {
-  const { metadata, spec } = monitor;
-  const endpoints: readonly HttpFields[] = "endpoints" in spec ? spec.endpoints : (spec.podMetricsEndpoints ?? []);
-  return endpoints.flatMap((endpoint) => keysOf(metadata.namespace ?? "", endpoint)).map(({ asset }) => asset);
-}
-
-function checkCommon(
-  { spec: own, version }: CheckedBy,
-  spec: ServiceMonitor["spec"] | PodMonitor["spec"],
-): Refusal | undefined {
-  const { selector, selectorMechanism, scrapeClass = "" } = spec;
-  try {
-    labelSelectorOf(selector);
-  } catch (error) {
-    return refuse("spec.selector", `it is not valid: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  if (selectorMechanism === "RoleSelector" && !isAtLeast(version, "2.17.0"))
-    return refuse("spec.selectorMechanism", "RoleSelector needs Prometheus 2.17.0 or newer");
-  const isKnown = scrapeClass === "" || (own.scrapeClasses ?? []).some(({ name }) => name === scrapeClass);
-  return isKnown ? undefined : refuse("spec.scrapeClass", `the Prometheus has no scrape class "${scrapeClass}"`);
+function checkCommon(by: CheckedBy, spec: ServiceMonitor["spec"] | PodMonitor["spec"]): Refusal | undefined {
+  const { selector, selectorMechanism, scrapeClass } = spec;
+  const isTooOld = selectorMechanism === "RoleSelector" && !isAtLeast(by.version, "2.17.0");
+  return firstRefusal([
+    within("spec", checkSelector(selector)),
+    isTooOld ? refuse("spec.selectorMechanism", "RoleSelector needs Prometheus 2.17.0 or newer") : undefined,
+    checkScrapeClass(by, scrapeClass),
+  ]);
 }
 
 /** A Prometheus may forbid monitors to name files of its pod. */
@@ -77,30 +55,9 @@ function checkFiles({ bearerTokenFile = "", tlsConfig }: ServiceEndpoint): Refus
 
 function checkEndpoint(by: CheckedBy, namespace: string, endpoint: Endpoint): Refusal | undefined {
   return firstRefusal([
-    checkHttp(endpoint),
-    checkKeys(by.assets, keysOf(namespace, endpoint)),
-    checkTimeout(by.spec, endpoint),
+    checkClient(by, namespace, endpoint),
+    checkTimeout(by, endpoint),
     checkRelabelings(by.version, "relabelings", endpoint.relabelings),
     checkRelabelings(by.version, "metricRelabelings", endpoint.metricRelabelings),
   ]);
-}
-
-export function checkKeys(assets: Assets, keys: readonly NamedKey[]): Refusal | undefined {
-  const missing = keys.find(({ asset, isOptional }) => !isOptional && !assets.has(asset));
-  if (missing === undefined) return undefined;
-  const { kind, namespace, name, key } = missing.asset;
-  return refuse(missing.field, `key "${key}" of ${kind} "${namespace}/${name}" does not exist; create it`);
-}
-
-function checkTimeout(spec: PrometheusSpec, { interval = "", scrapeTimeout = "" }: Endpoint): Refusal | undefined {
-  if (scrapeTimeout === "") return undefined;
-  const longest = interval === "" ? spec.scrapeInterval : interval;
-  const timeoutMs = durationMs(scrapeTimeout);
-  const longestMs = durationMs(longest);
-  if (timeoutMs === undefined)
-    return refuse("scrapeTimeout", `expected a duration such as 10s, got "${scrapeTimeout}"`);
-  if (longestMs === undefined) return refuse("interval", `expected a duration such as 30s, got "${longest}"`);
-  return timeoutMs > longestMs
-    ? refuse("scrapeTimeout", `expected at most the interval "${longest}", got "${scrapeTimeout}"`)
-    : undefined;
 }

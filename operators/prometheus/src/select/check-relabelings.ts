@@ -2,6 +2,7 @@
 import { RE2JS } from "re2js";
 import { isAtLeast, type Version } from "../generate/version.ts";
 import type { Relabeling } from "../kind/scrape-fields.ts";
+import { isLabelName } from "./check-scrape.ts";
 import { firstRefusal, refuse, type Refusal } from "./refusal.ts";
 
 /** The actions, and since when Prometheus has those that are not the oldest. */
@@ -20,7 +21,6 @@ const actions: Readonly<Record<string, string | undefined>> = {
 };
 
 const defaults = { separator: ";", regex: "(.*)", replacement: "$1" };
-const legacyName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 const legacyTemplate = /^(?:(?:[a-zA-Z_]|\$(?:\{\w+\}|\w+))+\w*)+$/;
 
 export function checkRelabelings(
@@ -68,7 +68,7 @@ function checkTarget(
     return refuse(`${field}.modulus`, `expected a number from 1, because the action is "hashmod"`);
   if (needTarget.has(action) && targetLabel === "")
     return refuse(`${field}.targetLabel`, `expected the name of a label, because the action is "${action}"`);
-  if (needTarget.has(action) && isLegacy && !legacyName.test(targetLabel))
+  if (needTarget.has(action) && !isLabelName(version, targetLabel))
     return refuse(`${field}.targetLabel`, `expected the name of a label, got "${targetLabel}"`);
   if (action === "labelmap" && replacement !== undefined && isLegacy && !legacyTemplate.test(replacement))
     return refuse(`${field}.replacement`, `expected the name of a label, got "${replacement}"`);

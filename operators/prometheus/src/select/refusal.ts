@@ -1,7 +1,15 @@
 /** Why an object cannot be used: the field, and what is wrong with it. */
+import type { KubeObject, Stored } from "setpoint";
+
 export interface Refusal {
   readonly field: string;
   readonly message: string;
+}
+
+/** An object that is left out. */
+export interface Rejected {
+  readonly object: Stored<KubeObject>;
+  readonly refusal: Refusal;
 }
 
 /** The first of several checks that refuses. */

@@ -41,6 +41,12 @@ test.each<readonly [string, Partial<PrometheusSpec>, readonly string[]]>([
   expect(namesFor(spec)).toEqual(names);
 });
 
+test("each kind has selectors of its own", () => {
+  const prometheus = Prometheus({ name: "main", namespace: "shop", spec: { probeSelector: {} } });
+  expect(selected(prometheus, "Probe", objects, namespaces)).toHaveLength(2);
+  expect(selected(prometheus, "PodMonitor", objects, namespaces)).toEqual([]);
+});
+
 test.each<readonly [Partial<PrometheusSpec>, boolean]>([
   [{}, false],
   [{ ruleSelector: {} }, false],

@@ -18,6 +18,7 @@ export interface Labelled {
 const selectors = {
   ServiceMonitor: ["serviceMonitorSelector", "serviceMonitorNamespaceSelector"],
   PodMonitor: ["podMonitorSelector", "podMonitorNamespaceSelector"],
+  Probe: ["probeSelector", "probeNamespaceSelector"],
   PrometheusRule: ["ruleSelector", "ruleNamespaceSelector"],
 } as const;
 

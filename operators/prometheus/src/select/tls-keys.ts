@@ -1,14 +1,11 @@
 /** The keys of Secrets and ConfigMaps that the configuration names as files of TLS. */
 import { assetKey, type AssetKey, assetOf } from "../generate/assets.ts";
 import type { Tls } from "../kind/http-client.ts";
-import type { PodMonitor } from "../kind/pod-monitor.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
-import type { ServiceMonitor } from "../kind/service-monitor.ts";
+import type { ClientsOfObject } from "./scrape-objects.ts";
 
-export function tlsKeys(
-  { metadata, spec }: Prometheus,
-  monitors: readonly (ServiceMonitor | PodMonitor)[],
-): readonly AssetKey[] {
+/** Those of the Prometheus itself, and of the objects whose clients these are. */
+export function tlsKeys({ metadata, spec }: Prometheus, objects: readonly ClientsOfObject[]): readonly AssetKey[] {
   const own: readonly WithTls[] = [
     ...(spec.remoteWrite ?? []),
     ...(spec.remoteRead ?? []),
@@ -19,21 +16,17 @@ export function tlsKeys(
   ];
   return [
     ...own.flatMap((each) => keysIn(metadata.namespace ?? "", each)),
-    ...monitors.flatMap((monitor) => {
-      const namespace = monitor.metadata.namespace ?? "";
-      // A scrape class of the Prometheus names keys in the namespace of the monitor.
-      return [...endpointsOf(monitor), ...(spec.scrapeClasses ?? [])].flatMap((each) => keysIn(namespace, each));
-    }),
+    ...objects.flatMap(({ namespace, clients }) => [
+      ...clients.flatMap(({ client }) => keysIn(namespace, client)),
+      // A scrape class of the Prometheus names keys in the namespace of the object.
+      ...(spec.scrapeClasses ?? []).flatMap((each) => keysIn(namespace, each)),
+    ]),
   ];
 }
 
 interface WithTls {
   readonly tlsConfig?: Tls | undefined;
   readonly oauth2?: { readonly tlsConfig?: Tls | undefined } | undefined;
-}
-
-function endpointsOf({ spec }: ServiceMonitor | PodMonitor): readonly WithTls[] {
-  return "endpoints" in spec ? spec.endpoints : (spec.podMetricsEndpoints ?? []);
 }
 
 function keysIn(namespace: string, { tlsConfig, oauth2 }: WithTls): readonly AssetKey[] {

@@ -2,6 +2,7 @@
 import { gunzipSync } from "node:zlib";
 import { ConfigMap, Secret } from "setpoint/kinds";
 import { type Fault, type ProgramModel, type Setting, simulate, type World } from "setpoint/testing";
+import { Probe } from "../kind/probe.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { PrometheusRule, type Rule } from "../kind/prometheus-rule.ts";
 import { type ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
@@ -91,6 +92,12 @@ export function prometheus(spec: Partial<PrometheusSpec> = {}): Prometheus {
 
 export function monitor(name: string, endpoint: Partial<ServiceEndpoint> = { port: "web" }): ServiceMonitor {
   return ServiceMonitor({ name, spec: { selector: { matchLabels: { app: name } }, endpoints: [endpoint] } });
+}
+
+/** Asks a prober about one address. */
+export function probe(name: string, address = "example.com"): Probe {
+  const spec = { prober: { url: "prober:9115", path: "/probe" }, targets: { staticConfig: { static: [address] } } };
+  return Probe({ name, spec });
 }
 
 export function rules(name: string, ...list: readonly Rule[]): PrometheusRule {

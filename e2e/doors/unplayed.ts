@@ -68,6 +68,10 @@ export const unplayed: readonly { readonly reason: string; readonly commands: re
     commands: ["setpoint install prometheus", "kubectl get prometheus"],
   },
   {
+    reason: "e2e/compliance-probe.test.ts does the same with the manifest and the tool",
+    commands: ["setpoint install compliance-probe", "kubectl get complianceprobes"],
+  },
+  {
     reason: "takes Go and minutes of CPU, or is a measurement",
     commands: [
       "npx node --conditions=@setpoint/source e2e/etcd36/load-images.ts",

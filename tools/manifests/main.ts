@@ -4,6 +4,7 @@
  *     node --conditions=@setpoint/source tools/manifests/main.ts
  */
 import { writeFile } from "node:fs/promises";
+import { complianceManifests, complianceManifestsFile } from "./compliance-manifests.ts";
 import { etcdManifests, etcdManifestsFile, etcdMonitor, etcdMonitorFile } from "./etcd-manifests.ts";
 import {
   postgresManifests,
@@ -20,3 +21,4 @@ await writeFile(bindingManifestsFile, bindingManifests());
 await writeFile(postgresManifestsFile, postgresManifests());
 await writeFile(postgresMonitorFile, postgresMonitor());
 await writeFile(prometheusManifestsFile, prometheusManifests());
+await writeFile(complianceManifestsFile, complianceManifests());

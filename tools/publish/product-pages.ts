@@ -11,6 +11,7 @@ const pages = [
   "decisions",
   "bench/README.md",
   "examples/*",
+  "operators/compliance-probe/{README.md,manifests}",
   "operators/etcd/{README.md,manifests,monitoring}",
   "operators/postgres/{README.md,manifests}",
   "operators/prometheus/{README.md,manifests}",

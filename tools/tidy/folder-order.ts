@@ -31,6 +31,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ...["backup", "plan", "restore", "data-claim", "drill", "binding", "operations", "fencing", "hibernation"],
     ...["members", "acceptance"],
   ],
+  "operators/compliance-probe": [...["acts", "kind", "run", "seen", "observe", "plan", "act", "program", "report"]],
   "operators/etcd": [
     ...["gateway", "kind", "resources", "access", "seen", "observe", "plan", "status", "act"],
     ...["engine", "mirror"],

@@ -22,6 +22,7 @@ export const levels: Readonly<Record<string, number>> = {
   "operators/prometheus": 7,
   "operators/key-value": 7,
   "operators/append-log": 7,
+  "operators/compliance-probe": 7,
 };
 
 interface Manifest {

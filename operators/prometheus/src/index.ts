@@ -6,7 +6,7 @@ export { Probe } from "./kind/probe.ts";
 export { Prometheus } from "./kind/prometheus.ts";
 export { PrometheusRule } from "./kind/prometheus-rule.ts";
 export { ServiceMonitor } from "./kind/service-monitor.ts";
-export { configurationText, generateConfiguration } from "./generate/configuration.ts";
+export { configurationText, generateAgentConfiguration, generateConfiguration } from "./generate/configuration.ts";
 export type { ConfigurationSources, GeneratedConfiguration } from "./generate/configuration.ts";
 export { prometheusOperator } from "./prometheus-operator.ts";
 export { httpLoadedGateway } from "./observe/loaded-gateway.ts";

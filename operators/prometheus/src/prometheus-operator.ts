@@ -1,8 +1,8 @@
 /** The operator for the kinds of monitoring.coreos.com, assembled of its parts. */
 import { controller, defineOperator, keyOf, type KindRef, type KubeObject, type Operator, watching } from "setpoint";
 import { ConfigMap, Namespace, Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
-import { act } from "./act/act.ts";
 import { actOnAlertmanager } from "./act/act-on-alertmanager.ts";
+import { actOnPrometheus } from "./act/act-on-prometheus.ts";
 import { alertmanagerBindings } from "./bindings/alertmanager-bindings.ts";
 import { bindingControllers } from "./bindings/binding-controllers.ts";
 import { Alertmanager } from "./kind/alertmanager.ts";
@@ -40,7 +40,7 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
     ],
     async reconcile(prometheus, context) {
       const seen = await observe(prometheus, context, gateway);
-      return act(seen, plan(seen, settings), context);
+      return actOnPrometheus(seen, plan(seen, settings), context);
     },
   });
   const alertmanagers = controller(Alertmanager, {

@@ -20,7 +20,7 @@ export function parseList(text: string | undefined, field: string): readonly Val
 
 /** Shards share these jobs too, unless a job hashes by itself. */
 export function additionalJobs(generation: Generation, jobs: readonly Value[] | undefined): readonly Value[] {
-  if (jobs === undefined || shardCount(generation) === 1) return jobs ?? [];
+  if (jobs === undefined || generation.isPerNode || shardCount(generation) === 1) return jobs ?? [];
   return jobs.map((job) => (isSection(job) ? sharded(generation, job) : job));
 }
 

@@ -28,7 +28,8 @@ export interface Discovery {
 }
 
 export function kubernetesDiscovery(generation: Generation, discovery: Discovery): Section {
-  const { role, namespace, metadataSince = "2.35.0", selectors = [] } = discovery;
+  const { role, namespace, metadataSince = "2.35.0" } = discovery;
+  const selectors = generation.isPerNode ? ofOwnNode(discovery.selectors) : (discovery.selectors ?? []);
   const names = namespacesOf(generation, namespace, discovery.namespaceSelector);
   // An Ingress is on no node.
   const metadata = role === "ingress" ? undefined : withTopology(generation, discovery.attachMetadata);
@@ -45,6 +46,12 @@ export function kubernetesDiscovery(generation: Generation, discovery: Discovery
       },
     ],
   };
+}
+
+/** One role may have one selector, so that of the node joins that of the monitor. */
+function ofOwnNode(selectors: readonly Section[] = []): readonly Section[] {
+  const ofPods = selectors.find(({ role }) => role === "pod") ?? { role: "pod" };
+  return [...selectors.filter(({ role }) => role !== "pod"), { ...ofPods, field: "spec.nodeName=$(NODE_NAME)" }];
 }
 
 /** No name means all namespaces. */

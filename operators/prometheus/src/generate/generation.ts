@@ -1,5 +1,6 @@
 /** What the steps of the generation share: the Prometheus, its version, assets, and the list of problems. */
-import type { Prometheus, ScrapeClass } from "../kind/prometheus.ts";
+import type { ScrapeClass } from "../kind/common-prometheus.ts";
+import type { AnyPrometheus } from "../kind/prometheus.ts";
 import type { Assets } from "./assets.ts";
 import { isAtLeast, type Version } from "./version.ts";
 
@@ -31,7 +32,9 @@ export interface GeneratorOptions {
 }
 
 export interface Generation {
-  readonly prometheus: Prometheus;
+  readonly prometheus: AnyPrometheus;
+  /** Each pod scrapes the pods of its node alone, so there are no shards. */
+  readonly isPerNode: boolean;
   readonly version: Version;
   readonly options: GeneratorOptions;
   readonly assets: Assets;

@@ -1,17 +1,6 @@
-/** The sections of the configuration that hold for the whole server: global, runtime and storage. */
-import { decimalOf } from "./decimal.ts";
+/** The sections of the configuration that hold for the whole server: global and runtime. */
 import type { PrometheusSpec } from "../kind/prometheus.ts";
-import {
-  ConfigurationRefused,
-  field,
-  type Generation,
-  given,
-  has,
-  report,
-  type Section,
-  since,
-  sorted,
-} from "./generation.ts";
+import { field, type Generation, given, report, type Section, since, sorted } from "./generation.ts";
 import { globalLimits } from "./limits.ts";
 import { scrapeProtocols } from "./scrape-job.ts";
 
@@ -39,6 +28,12 @@ export function globalSection(generation: Generation): Section {
     ...since(generation, "3.4.0", "convert_classic_histograms_to_nhcb", spec.convertClassicHistogramsToNHCB),
     ...since(generation, "3.5.0", "always_scrape_classic_histograms", spec.scrapeClassicHistograms),
     ...since(generation, "3.8.0", "scrape_native_histograms", spec.scrapeNativeHistograms),
+  };
+}
+
+/** What only a server has in the global section. */
+export function ruleSettings(generation: Generation, spec: PrometheusSpec): Section {
+  return {
     evaluation_interval: spec.evaluationInterval,
     ...since(generation, "2.53.0", "rule_query_offset", spec.ruleQueryOffset),
     ...since(generation, "2.16.0", "query_log_file", logFile(given(spec.queryLogFile))),
@@ -79,56 +74,4 @@ export function runtimeSection(generation: Generation): Section {
   const { runtime } = generation.prometheus.spec;
   if (runtime === undefined) return {};
   return since(generation, "2.53.0", "runtime", field("gogc", runtime.goGC));
-}
-
-/** How long data are kept when neither a time nor a size says it. */
-export const defaultRetention = "24h";
-
-export function retentionTime(spec: PrometheusSpec): string | undefined {
-  const size = given(spec.retentionSize);
-  return given(spec.retention) ?? (size === undefined ? defaultRetention : undefined);
-}
-
-export function storageSection(generation: Generation): Section {
-  const { spec } = generation.prometheus;
-  const maxSize = spec.exemplars?.maxSize;
-  const exemplars = maxSize === undefined ? undefined : { max_exemplars: maxSize };
-  const tsdb = tsdbSection(generation);
-  const storage = {
-    ...since(generation, "2.29.0", "exemplars", exemplars),
-    ...field("tsdb", Object.keys(tsdb).length === 0 ? undefined : tsdb),
-  };
-  return Object.keys(storage).length === 0 ? {} : since(generation, "2.29.0", "storage", storage);
-}
-
-function tsdbSection(generation: Generation): Section {
-  const { tsdb, retentionSize, enableFeatures = [] } = generation.prometheus.spec;
-  const threshold = staleThreshold(tsdb?.staleSeriesCompactionThreshold);
-  const floats = tsdb?.chunkEncoding?.floats?.toLowerCase();
-  if (floats === "xor" && enableFeatures.includes("st-storage"))
-    throw new ConfigurationRefused(
-      "spec.tsdb.chunkEncoding.floats",
-      "Xor cannot be combined with the feature st-storage, because its chunks store no start timestamps",
-    );
-  const retention = {
-    ...field("time", retentionTime(generation.prometheus.spec)),
-    ...field("size", given(retentionSize)),
-  };
-  return {
-    ...since(generation, "2.39.0", "out_of_order_time_window", tsdb?.outOfOrderTimeWindow),
-    ...since(generation, "3.10.0", "stale_series_compaction_threshold", threshold),
-    ...since(generation, "3.13.0", "chunk_encoding", floats === undefined ? undefined : { floats }),
-    // Older servers take it from their command line.
-    ...(has(generation, "3.11.0") ? { retention } : {}),
-  };
-}
-
-function staleThreshold(quantity: string | number | undefined): number | undefined {
-  if (quantity === undefined) return undefined;
-  const value = decimalOf(quantity);
-  if (value >= 0 && value <= 1) return value;
-  throw new ConfigurationRefused(
-    "spec.tsdb.staleSeriesCompactionThreshold",
-    `expected a number from 0 to 1, got "${quantity}"`,
-  );
 }

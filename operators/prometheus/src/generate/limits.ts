@@ -1,5 +1,5 @@
 /** Limits of scrapes: the lower one of what a user asks for and what the Prometheus enforces. */
-import type { PrometheusSpec } from "../kind/prometheus.ts";
+import type { CommonPrometheusSpec } from "../kind/common-prometheus.ts";
 import type { LimitName, NativeHistograms } from "../kind/scrape-fields.ts";
 import { field, type Generation, given, has, type Section, since } from "./generation.ts";
 
@@ -23,7 +23,7 @@ const limits: readonly Limit[] = [
 
 type Asked = { readonly [Name in LimitName]?: number | undefined };
 
-function enforcedLimits(spec: PrometheusSpec): Asked {
+function enforcedLimits(spec: CommonPrometheusSpec): Asked {
   return {
     sampleLimit: spec.enforcedSampleLimit,
     targetLimit: spec.enforcedTargetLimit,

@@ -1,6 +1,6 @@
 /** The frame of a job of one endpoint of a ServiceMonitor or PodMonitor. */
 import type { PodEndpoint, PodMonitor } from "../kind/pod-monitor.ts";
-import type { ScrapeClass } from "../kind/prometheus.ts";
+import type { ScrapeClass } from "../kind/common-prometheus.ts";
 import type { ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
 import { type Discovery, kubernetesDiscovery } from "./discovery.ts";
 import { type Generation, given, type Section, since } from "./generation.ts";

@@ -1,6 +1,6 @@
 /** The label with the namespace that a Prometheus enforces on samples and rules. */
 import { monitoringGroup } from "../kind/monitoring-group.ts";
-import type { PrometheusSpec } from "../kind/prometheus.ts";
+import type { CommonPrometheusSpec } from "../kind/common-prometheus.ts";
 import { given, type Section } from "./generation.ts";
 
 /** An object that gets the label, unless the Prometheus excludes it. */
@@ -11,7 +11,7 @@ export interface Enforced {
 }
 
 /** Undefined when nothing is enforced on the object. */
-export function enforcedLabel(spec: PrometheusSpec, object: Enforced): string | undefined {
+export function enforcedLabel(spec: CommonPrometheusSpec, object: Enforced): string | undefined {
   const label = given(spec.enforcedNamespaceLabel);
   if (label === undefined) return undefined;
   const isExcluded = (spec.excludedFromEnforcement ?? []).some(
@@ -25,7 +25,7 @@ export function enforcedLabel(spec: PrometheusSpec, object: Enforced): string | 
 }
 
 /** The last relabeling, so that nothing before it can change the label. */
-export function enforcementStep(spec: PrometheusSpec, object: Enforced): readonly Section[] {
+export function enforcementStep(spec: CommonPrometheusSpec, object: Enforced): readonly Section[] {
   const label = enforcedLabel(spec, object);
   return label === undefined ? [] : [{ target_label: label, replacement: object.namespace }];
 }

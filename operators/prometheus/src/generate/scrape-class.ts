@@ -1,6 +1,6 @@
 /** Scrape classes: settings of a Prometheus that monitors name. */
 import type { Authorization, Tls } from "../kind/http-client.ts";
-import type { ScrapeClass } from "../kind/prometheus.ts";
+import type { ScrapeClass } from "../kind/common-prometheus.ts";
 import type { AttachMetadata } from "../kind/scrape-fields.ts";
 import { type Generation, given } from "./generation.ts";
 

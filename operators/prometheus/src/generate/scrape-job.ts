@@ -1,6 +1,6 @@
 /** The frame of every scrape job, in whichever kind it is stated. */
 import type { LimitName, NativeHistograms, Relabeling } from "../kind/scrape-fields.ts";
-import type { ScrapeClass } from "../kind/prometheus.ts";
+import type { ScrapeClass } from "../kind/common-prometheus.ts";
 import { decimalOf } from "./decimal.ts";
 import { field, filled, type Generation, given, has, report, type Section, since } from "./generation.ts";
 import { type ClientFields, scrapeClient } from "./http-settings.ts";

@@ -1,4 +1,5 @@
 /** The last relabelings of each job: they distribute the targets over the shards. */
+import type { AnyPrometheus } from "../kind/prometheus.ts";
 import { type Generation, type Section } from "./generation.ts";
 
 const topologyLabel = "__tmp_topology";
@@ -10,7 +11,7 @@ const podZone = "__meta_kubernetes_pod_label_topology_kubernetes_io_zone";
 const podZonePresent = "__meta_kubernetes_pod_labelpresent_topology_kubernetes_io_zone";
 const sliceZone = "__meta_kubernetes_endpointslice_endpoint_zone";
 
-export function shardCount({ prometheus }: Pick<Generation, "prometheus">): number {
+export function shardCount({ prometheus }: { readonly prometheus: Pick<AnyPrometheus, "spec"> }): number {
   return Math.max(prometheus.spec.shards ?? 1, 1);
 }
 
@@ -22,6 +23,7 @@ export function shardZones({ prometheus, options }: Generation): readonly string
 
 /** `addressLabel` names what is hashed, unless a user's relabeling has set the hash. */
 export function shardingSteps(generation: Generation, addressLabel = "__address__"): readonly Section[] {
+  if (generation.isPerNode) return [];
   const shards = shardCount(generation);
   const zones = shardZones(generation);
   const isByZone = zones.length > 0;

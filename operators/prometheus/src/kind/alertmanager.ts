@@ -1,6 +1,6 @@
 /** The kind Alertmanager: a group of Alertmanagers, and which AlertmanagerConfigs it uses. */
-import { age, conditions, defineKind, type ObjectOf } from "setpoint";
-import { conditionColumn, labelSelector } from "setpoint/kinds";
+import { defineKind, type ObjectOf } from "setpoint";
+import { labelSelector } from "setpoint/kinds";
 import { z } from "zod";
 import { alertmanagerGlobal } from "./alertmanager-global.ts";
 import { safeTls } from "./http-client.ts";
@@ -9,6 +9,7 @@ import { count, flag, open, text, texts } from "./open-object.ts";
 import { podFields, storage } from "./pod-fields.ts";
 import { secretOrConfigMap } from "./references.ts";
 import { serverTls, webFields } from "./web-server.ts";
+import { workloadColumns, workloadStatus } from "./workload-fields.ts";
 
 const selector = labelSelector().optional();
 
@@ -56,21 +57,7 @@ const pods = {
 
 export const alertmanagerSpec = open({ ...configuration, ...cluster, ...pods });
 
-const status = z.object({
-  observedGeneration: z.int().optional(),
-  paused: z.boolean(),
-  replicas: z.int(),
-  updatedReplicas: z.int(),
-  availableReplicas: z.int(),
-  unavailableReplicas: z.int(),
-  selector: z.string().optional(),
-  configurationHash: z.string().optional().describe("Of the configuration that all pods should load."),
-  problems: z
-    .array(z.string())
-    .optional()
-    .describe("Fields that are left out of the configuration, and why; the first 20."),
-  conditions: conditions(),
-});
+const status = z.object({ ...workloadStatus, selector: text });
 
 /** The kind Alertmanager, `monitoring.coreos.com/v1`. */
 export const Alertmanager = defineKind({
@@ -85,11 +72,7 @@ export const Alertmanager = defineKind({
   printerColumns: {
     Version: "spec.version",
     Replicas: "spec.replicas",
-    Ready: "status.availableReplicas",
-    Reconciled: conditionColumn("Reconciled"),
-    Available: conditionColumn("Available"),
-    Age: age(),
-    Paused: { path: "status.paused", priority: 1 },
+    ...workloadColumns,
   },
 });
 export type Alertmanager = ObjectOf<typeof Alertmanager>;

@@ -1,22 +1,13 @@
 /** The configurations that upstream publishes for its own tests, as data; see fixtures/README.md. */
-import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parse, stringify } from "yaml";
-import { assetPath, Assets } from "../generate/assets.ts";
+import { stringify } from "yaml";
 import { configurationText } from "../generate/configuration.ts";
 import { ConfigurationRefused, type Section } from "../generate/generation.ts";
-import { parseVersion, type Version } from "../generate/version.ts";
 import { Alertmanager, type AlertmanagerSpec } from "../kind/alertmanager.ts";
 import { AlertmanagerConfig } from "../kind/alertmanager-config.ts";
+import { assetsOf, type GoldenAsset, goldenFiles, parseYaml, readGolden, versionOf } from "../testing/golden-cases.ts";
 import { generateNotification } from "./configuration.ts";
 import { fitConfiguration } from "./fit-configuration.ts";
-
-interface Asset {
-  readonly kind: "Secret" | "ConfigMap";
-  readonly metadata: { readonly namespace: string; readonly name: string };
-  /** Of a Secret too, in clear. */
-  readonly data: Readonly<Record<string, string>>;
-}
 
 interface GoldenCase {
   readonly version: string;
@@ -27,7 +18,7 @@ interface GoldenCase {
   readonly global?: NonNullable<AlertmanagerSpec["alertmanagerConfiguration"]>["global"];
   readonly strategy?: "OnNamespace" | "OnNamespaceExceptForAlertmanagerNamespace" | "None";
   readonly configs?: readonly AlertmanagerConfig[];
-  readonly assets?: readonly Asset[];
+  readonly assets?: readonly GoldenAsset[];
   /** The configuration. */
   readonly expected?: unknown;
   /** Why there is none, in upstream's words. */
@@ -35,20 +26,7 @@ interface GoldenCase {
 }
 
 const folder = new URL("fixtures/", import.meta.url);
-const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
-
-function assetsOf(objects: readonly Asset[] = []): Assets {
-  const values = objects.flatMap(({ kind, metadata, data }) =>
-    Object.entries(data).map(([key, value]) => [assetPath({ kind, ...metadata, key }), value] as const),
-  );
-  return new Assets(new Map(values));
-}
-
-function versionOf(text: string): Version {
-  const version = parseVersion(text);
-  if (version === undefined) throw new Error(`no version: ${text}`);
-  return version;
-}
+const files = goldenFiles(folder);
 
 function generated(given: GoldenCase): Section {
   const version = versionOf(given.version);
@@ -91,11 +69,11 @@ test("there are cases", () => {
 });
 
 test.each(files)("%s", (file) => {
-  const given = parse(readFileSync(new URL(file, folder), "utf8"), { version: "1.1" }) as GoldenCase;
+  const given = readGolden(folder, file) as GoldenCase;
   if (given.refused !== undefined) {
     expect(() => generated(given)).toThrow(ConfigurationRefused);
     return;
   }
-  const written = parse(configurationText(generated(given)), { version: "1.1" }) as unknown;
+  const written = parseYaml(configurationText(generated(given)));
   expect(plain(written)).toEqual(plain(given.expected));
 });

@@ -34,7 +34,7 @@ export async function observe(
     pods: await observePods({ label: labels.name, name }, context, gateway),
     // A user's Secret has no label of ours, so the cache lacks it.
     hasConfiguration:
-      isManaged(prometheus.spec) || (await context.fresh(Secret, prefixed(name), namespace)) !== undefined,
+      isManaged(prometheus.spec) || (await context.fresh(Secret, prefixed(prometheus), namespace)) !== undefined,
   };
 }
 

@@ -1,5 +1,4 @@
 /** What should be there for an Alertmanager; pure. A snapshot goes in, objects and what to tell come out. */
-import { tlsAssetFile } from "../generate/assets.ts";
 import { configurationText } from "../generate/configuration.ts";
 import { ConfigurationRefused, given, type Problem } from "../generate/generation.ts";
 import { defaultAlertmanagerVersion, parseVersion, type Version } from "../generate/version.ts";
@@ -16,18 +15,13 @@ import type { AlertmanagerSeen } from "../seen/alertmanager-seen.ts";
 import { generatedSecret, receiverTlsSecret, webSecrets } from "../workload/alertmanager-objects.ts";
 import { alertmanagerStatefulSet } from "../workload/alertmanager-stateful-set.ts";
 import type { Plan, PlanSettings, Wanted } from "./outcome.ts";
+import { filesOf, planned } from "./planned.ts";
 import { unreadProblemsOf } from "./unread-problems.ts";
 
 export function planAlertmanager(seen: AlertmanagerSeen, settings: PlanSettings): Plan {
   const { spec } = seen.alertmanager;
-  if (spec.paused === true) return { kind: "paused" };
-  try {
-    const text = given(spec.version) ?? settings.defaultAlertmanagerVersion ?? defaultAlertmanagerVersion;
-    return { kind: "apply", ...wanted(seen, supported(text), settings) };
-  } catch (error) {
-    if (!(error instanceof ConfigurationRefused)) throw error;
-    return { kind: "refused", refusal: { field: error.field, message: error.message } };
-  }
+  const text = given(spec.version) ?? settings.defaultAlertmanagerVersion ?? defaultAlertmanagerVersion;
+  return planned(spec, () => wanted(seen, supported(text), settings));
 }
 
 function supported(text: string): Version {
@@ -86,11 +80,10 @@ function configurationOf(seen: AlertmanagerSeen, version: Version): Made {
 function tlsFiles({ alertmanager, root, configs, assets }: AlertmanagerSeen): Readonly<Record<string, string>> {
   const objects = root === undefined ? configs : [root, ...configs];
   const keys = [...keysOfGlobal(alertmanager), ...objects.flatMap(keysOfConfig)].filter(isTlsKey);
-  const files = keys.flatMap(({ asset }) => {
-    const value = assets.value(asset);
-    return value === undefined ? [] : [[tlsAssetFile(asset), value] as const];
-  });
-  return Object.fromEntries(files);
+  return filesOf(
+    assets,
+    keys.map(({ asset }) => asset),
+  );
 }
 
 function unreadIn({ alertmanager, root, configs }: AlertmanagerSeen): readonly Problem[] {

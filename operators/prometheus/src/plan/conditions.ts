@@ -12,8 +12,22 @@ export interface WorkloadFacts {
   readonly replicas: number;
   /** Only the pods themselves can ask what is loaded. */
   readonly listensLocally: boolean;
-  readonly statefulSets: readonly Stored<StatefulSet>[];
+  /** Of each StatefulSet or DaemonSet. */
+  readonly counts: readonly PodCounts[];
   readonly pods: readonly SeenPod[];
+}
+
+/** What a StatefulSet or a DaemonSet says of its pods. */
+export interface PodCounts {
+  readonly updated: number;
+  readonly available: number;
+}
+
+export function countsOf(statefulSets: readonly Stored<StatefulSet>[]): readonly PodCounts[] {
+  return statefulSets.map(({ status }) => ({
+    updated: status?.updatedReplicas ?? 0,
+    available: status?.availableReplicas ?? 0,
+  }));
 }
 
 /** So many problems are in the status; the configuration of a large cluster may have thousands. */
@@ -87,13 +101,12 @@ export interface ReplicaStatus {
   readonly unavailableReplicas: number;
 }
 
-export function replicaStatus({ replicas, statefulSets }: WorkloadFacts): ReplicaStatus {
-  const sum = (count: (status: NonNullable<StatefulSet["status"]>) => number | undefined): number =>
-    statefulSets.reduce((total, { status }) => total + (status === undefined ? 0 : (count(status) ?? 0)), 0);
-  const availableReplicas = sum((status) => status.availableReplicas);
+export function replicaStatus({ replicas, counts }: WorkloadFacts): ReplicaStatus {
+  const sum = (count: keyof PodCounts): number => counts.reduce((total, each) => total + each[count], 0);
+  const availableReplicas = sum("available");
   return {
     replicas,
-    updatedReplicas: sum(({ updatedReplicas }) => updatedReplicas),
+    updatedReplicas: sum("updated"),
     availableReplicas,
     unavailableReplicas: Math.max(replicas - availableReplicas, 0),
   };

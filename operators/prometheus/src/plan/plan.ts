@@ -1,9 +1,9 @@
 /** What should be there for a Prometheus; pure. A snapshot goes in, the objects and what to tell come out. */
 import { generateConfiguration, configurationText } from "../generate/configuration.ts";
 import { ConfigurationRefused, given, type Problem } from "../generate/generation.ts";
-import { type AssetKey, tlsAssetFile } from "../generate/assets.ts";
 import { defaultPrometheusVersion, parseVersion, type Version } from "../generate/version.ts";
 import { shardCount } from "../generate/sharding.ts";
+import type { AnyPrometheus } from "../kind/prometheus.ts";
 import { configurationHash } from "../reload/configuration-hash.ts";
 import {
   packRuleFiles,
@@ -20,28 +20,27 @@ import { checkScrapeObjects, clientsOfScrapeObjects } from "../select/scrape-obj
 import { isManaged } from "../select/selection.ts";
 import type { Seen } from "../seen/seen.ts";
 import type { Plan, PlanSettings, Wanted } from "./outcome.ts";
+import { filesOf, planned } from "./planned.ts";
 import { unreadProblems } from "./unread-problems.ts";
-import { configurationSecret, rulesConfigMap, tlsSecret, webConfigSecret } from "../workload/objects.ts";
+import { prefixed } from "../workload/names.ts";
+import { configurationSecret, rulesConfigMap, webSecrets } from "../workload/objects.ts";
 import { shardStatefulSet } from "../workload/stateful-set.ts";
 
 export function plan(seen: Seen, settings: PlanSettings): Plan {
-  const { spec } = seen.prometheus;
-  if (spec.paused === true) return { kind: "paused" };
-  const text = given(spec.version) ?? settings.defaultVersion ?? defaultPrometheusVersion;
+  return planned(seen.prometheus.spec, () => wanted(seen, versionOf(seen.prometheus, settings), settings));
+}
+
+/** Throws `ConfigurationRefused` for one that is none. */
+export function versionOf({ spec }: AnyPrometheus, { defaultVersion }: PlanSettings): Version {
+  const text = given(spec.version) ?? defaultVersion ?? defaultPrometheusVersion;
   const version = parseVersion(text);
-  if (version === undefined)
-    return { kind: "refused", refusal: { field: "spec.version", message: `expected a version, got "${text}"` } };
-  try {
-    return { kind: "apply", ...wanted(seen, version, settings) };
-  } catch (error) {
-    if (!(error instanceof ConfigurationRefused)) throw error;
-    return { kind: "refused", refusal: { field: error.field, message: error.message } };
-  }
+  if (version === undefined) throw new ConfigurationRefused("spec.version", `expected a version, got "${text}"`);
+  return version;
 }
 
 function wanted(seen: Seen, version: Version, settings: PlanSettings): Wanted {
   const { prometheus } = seen;
-  const name = prometheus.metadata.name;
+  const name = prefixed(prometheus);
   const rules = renderRules(seen, version);
   const packs = packRuleFiles(rules.files);
   const ruleConfigMaps = ruleConfigMapNames(name, packs.length);
@@ -51,8 +50,7 @@ function wanted(seen: Seen, version: Version, settings: PlanSettings): Wanted {
   return {
     children: [
       ...(made.text === undefined ? [] : [configurationSecret(prometheus, made.text)]),
-      tlsSecret(prometheus, tlsFiles(seen)),
-      webConfigSecret(prometheus),
+      ...webSecrets(prometheus, tlsFiles(seen)),
       ...packs.map((files, index) => rulesConfigMap(prometheus, index, files)),
       ...shards.map((shard) => shardStatefulSet(prometheus, shard, workload)),
     ],
@@ -126,9 +124,5 @@ function configurationOf(
 /** Of all objects that are selected: a file too many does no harm, one too few breaks a scrape. */
 function tlsFiles(seen: Seen): Readonly<Record<string, string>> {
   const keys = tlsKeys(seen.prometheus, clientsOfScrapeObjects(seen));
-  const files = keys.flatMap((key: AssetKey) => {
-    const value = seen.assets.value(key);
-    return value === undefined ? [] : [[tlsAssetFile(key), value] as const];
-  });
-  return Object.fromEntries(files);
+  return filesOf(seen.assets, keys);
 }

@@ -3,25 +3,22 @@ import { shardCount } from "../generate/sharding.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
 import type { Seen } from "../seen/seen.ts";
 import { labels, ownLabels } from "../workload/names.ts";
-import { outcomeOf, replicaStatus, selectorText, type WorkloadFacts } from "./conditions.ts";
+import { replicasOf } from "../workload/stateful-set.ts";
+import { countsOf, outcomeOf, replicaStatus, selectorText, type WorkloadFacts } from "./conditions.ts";
 import type { Plan } from "./outcome.ts";
 
-type Status = Omit<NonNullable<Prometheus["status"]>, "conditions">;
+export type PrometheusStatus = Omit<NonNullable<Prometheus["status"]>, "conditions">;
 
 export function prometheusFacts({ prometheus, statefulSets, pods }: Seen): WorkloadFacts {
   return {
     replicas: replicasOf(prometheus) * shardCount({ prometheus }),
     listensLocally: prometheus.spec.listenLocal === true,
-    statefulSets,
+    counts: countsOf(statefulSets),
     pods,
   };
 }
 
-function replicasOf({ spec }: Prometheus): number {
-  return Math.max(spec.replicas ?? 1, 0);
-}
-
-export function statusOf(seen: Seen, plan: Plan): Status {
+export function statusOf(seen: Seen, plan: Plan): PrometheusStatus {
   const { prometheus, statefulSets } = seen;
   const { metadata, spec, status } = prometheus;
   return {
@@ -29,13 +26,13 @@ export function statusOf(seen: Seen, plan: Plan): Status {
     paused: spec.paused === true,
     ...replicaStatus(prometheusFacts(seen)),
     shards: shardCount({ prometheus }),
-    selector: selectorText(ownLabels(metadata.name)),
+    selector: selectorText(ownLabels(prometheus)),
     shardStatuses: shardStatuses(prometheus, statefulSets),
     ...outcomeOf(plan, status?.configurationHash),
   };
 }
 
-function shardStatuses(prometheus: Prometheus, statefulSets: Seen["statefulSets"]): Status["shardStatuses"] {
+function shardStatuses(prometheus: Prometheus, statefulSets: Seen["statefulSets"]): PrometheusStatus["shardStatuses"] {
   const replicas = replicasOf(prometheus);
   return statefulSets
     .map(({ metadata, status }) => ({

@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { parseVersion, type Version } from "../generate/version.ts";
+import { versionOf } from "../testing/golden-cases.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { PrometheusRule, type Rule, type RuleGroup } from "../kind/prometheus-rule.ts";
 import { packRuleFiles, type RenderedRule, renderRule, ruleConfigMapNames } from "./rule-files.ts";
-
-function versionOf(text: string): Version {
-  const version = parseVersion(text);
-  if (version === undefined) throw new Error(`no version: ${text}`);
-  return version;
-}
 
 function render(groups: readonly RuleGroup[], spec: Partial<PrometheusSpec> = {}, version = "2.53.3"): RenderedRule {
   const prometheus = Prometheus({ name: "main", namespace: "monitoring", spec });
@@ -140,6 +134,8 @@ test("files are packed in the order of their names", () => {
 });
 
 test("pods mount three ConfigMaps before there are as many", () => {
-  expect(ruleConfigMapNames("main", 1)).toEqual(["0", "1", "2"].map((n) => `prometheus-main-rulefiles-${n}`));
-  expect(ruleConfigMapNames("main", 4)).toHaveLength(4);
+  expect(ruleConfigMapNames("prometheus-main", 1)).toEqual(
+    ["0", "1", "2"].map((n) => `prometheus-main-rulefiles-${n}`),
+  );
+  expect(ruleConfigMapNames("prometheus-main", 4)).toHaveLength(4);
 });

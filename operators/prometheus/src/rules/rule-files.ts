@@ -102,10 +102,11 @@ export function packRuleFiles(files: readonly RuleFile[]): readonly Readonly<Rec
 }
 
 /** The names of the ConfigMaps that a pod mounts, those that do not exist yet included. */
-export function ruleConfigMapNames(prometheus: string, packs: number): readonly string[] {
-  return Array.from({ length: Math.max(packs, mountedMin) }, (_, index) => ruleConfigMapName(prometheus, index));
+/** `workload` is the name of its own objects, such as `prometheus-main`. */
+export function ruleConfigMapNames(workload: string, packs: number): readonly string[] {
+  return Array.from({ length: Math.max(packs, mountedMin) }, (_, index) => ruleConfigMapName(workload, index));
 }
 
-export function ruleConfigMapName(prometheus: string, index: number): string {
-  return `prometheus-${prometheus}-rulefiles-${index}`;
+export function ruleConfigMapName(workload: string, index: number): string {
+  return `${workload}-rulefiles-${index}`;
 }

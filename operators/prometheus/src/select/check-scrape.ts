@@ -2,13 +2,13 @@
 import type { Assets } from "../generate/assets.ts";
 import { durationMs } from "../generate/durations.ts";
 import type { Version } from "../generate/version.ts";
-import type { PrometheusSpec } from "../kind/prometheus.ts";
+import type { CommonPrometheusSpec } from "../kind/common-prometheus.ts";
 import { checkHttp, keysOf, type HttpFields, type NamedKey } from "./check-http.ts";
 import { firstRefusal, refuse, type Refusal } from "./refusal.ts";
 
 /** What a check needs to know of the Prometheus. */
 export interface CheckedBy {
-  readonly spec: PrometheusSpec;
+  readonly spec: CommonPrometheusSpec;
   readonly version: Version;
   readonly assets: Assets;
 }

@@ -1,11 +1,11 @@
 /** The keys of Secrets and ConfigMaps that a Prometheus itself names. */
 import { assetKey } from "../generate/assets.ts";
 import type { Sigv4 } from "../kind/http-client.ts";
-import type { Prometheus } from "../kind/prometheus.ts";
+import type { AnyPrometheus } from "../kind/prometheus.ts";
 import type { KeySelector } from "../kind/references.ts";
 import { type HttpFields, keysOf, type NamedKey } from "./check-http.ts";
 
-export function keysOfPrometheus({ metadata, spec }: Prometheus): readonly NamedKey[] {
+export function keysOfPrometheus({ metadata, spec }: AnyPrometheus): readonly NamedKey[] {
   const namespace = metadata.namespace ?? "";
   const clients: Readonly<Record<string, HttpFields | undefined>> = {
     ...numbered("remoteWrite", spec.remoteWrite),

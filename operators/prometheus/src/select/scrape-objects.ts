@@ -6,7 +6,7 @@ import type { KubeObject, Stored } from "setpoint";
 import type { AssetKey } from "../generate/assets.ts";
 import type { PodMonitor } from "../kind/pod-monitor.ts";
 import type { Probe } from "../kind/probe.ts";
-import type { Prometheus } from "../kind/prometheus.ts";
+import type { AnyPrometheus } from "../kind/prometheus.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
 import { checkPodMonitor, checkServiceMonitor } from "./check-monitor.ts";
 import { checkProbe } from "./check-probe.ts";
@@ -41,7 +41,7 @@ export const scrapeKinds = {
 
 /** Those that the Prometheus selects; `namespaces` are those of the cluster. */
 export function selectScrapeObjects(
-  prometheus: Prometheus,
+  prometheus: AnyPrometheus,
   { serviceMonitors, podMonitors, probes }: ScrapeObjects,
   namespaces: readonly Labelled[],
 ): ScrapeObjects {

@@ -3,7 +3,6 @@
  * one everything. An absent namespace selector means the namespace of the Prometheus.
  */
 import { matchesLabelSelector } from "setpoint/kinds";
-import type { Prometheus, PrometheusSpec } from "../kind/prometheus.ts";
 import type { Selector } from "../kind/scrape-fields.ts";
 
 export interface Labelled {
@@ -14,7 +13,7 @@ export interface Labelled {
   };
 }
 
-/** Which selectors of a Prometheus are for which kind. */
+/** Which selectors of a workload are for which kind. */
 const selectors = {
   ServiceMonitor: ["serviceMonitorSelector", "serviceMonitorNamespaceSelector"],
   PodMonitor: ["podMonitorSelector", "podMonitorNamespaceSelector"],
@@ -24,19 +23,24 @@ const selectors = {
 
 export type ConfigurationKind = keyof typeof selectors;
 
+/** A workload with selectors; one that lacks those of a kind selects none of it. */
+export interface Selecting extends Labelled {
+  readonly spec: { readonly [Name in (typeof selectors)[ConfigurationKind][number]]?: Selector | undefined };
+}
+
 /**
- * The objects of one kind that the Prometheus selects, in the order of their names. `namespaces` are those of
+ * The objects of one kind that the workload selects, in the order of their names. `namespaces` are those of
  * the cluster.
  */
 export function selected<T extends Labelled>(
-  prometheus: Prometheus,
+  workload: Selecting,
   kind: ConfigurationKind,
   objects: readonly T[],
   namespaces: readonly Labelled[],
 ): readonly T[] {
   const [ofObjects, ofNamespaces] = selectors[kind];
-  const by = { objects: prometheus.spec[ofObjects], namespaces: prometheus.spec[ofNamespaces] };
-  return selectedBy(prometheus, by, objects, namespaces);
+  const by = { objects: workload.spec[ofObjects], namespaces: workload.spec[ofNamespaces] };
+  return selectedBy(workload, by, objects, namespaces);
 }
 
 /** The selectors of a workload for one kind. */
@@ -74,7 +78,7 @@ function namespaceNames(
 }
 
 /** Without any selector of targets, the user writes the configuration into the Secret. */
-export function isManaged(spec: PrometheusSpec): boolean {
+export function isManaged(spec: Selecting["spec"] & { readonly scrapeConfigSelector?: Selector | undefined }): boolean {
   return [spec.serviceMonitorSelector, spec.podMonitorSelector, spec.probeSelector, spec.scrapeConfigSelector].some(
     (selector) => selector !== undefined,
   );

@@ -1,11 +1,11 @@
 /** The keys of Secrets and ConfigMaps that the configuration names as files of TLS. */
 import { assetKey, type AssetKey, assetOf } from "../generate/assets.ts";
 import type { Tls } from "../kind/http-client.ts";
-import type { Prometheus } from "../kind/prometheus.ts";
+import type { AnyPrometheus } from "../kind/prometheus.ts";
 import type { ClientsOfObject } from "./scrape-objects.ts";
 
 /** Those of the Prometheus itself, and of the objects whose clients these are. */
-export function tlsKeys({ metadata, spec }: Prometheus, objects: readonly ClientsOfObject[]): readonly AssetKey[] {
+export function tlsKeys({ metadata, spec }: AnyPrometheus, objects: readonly ClientsOfObject[]): readonly AssetKey[] {
   const own: readonly WithTls[] = [
     ...(spec.remoteWrite ?? []),
     ...(spec.remoteRead ?? []),

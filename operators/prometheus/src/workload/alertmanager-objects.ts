@@ -1,6 +1,5 @@
 /** The objects of an Alertmanager besides its StatefulSet; pure. */
-import { gzipSync } from "node:zlib";
-import { Secret, Service } from "setpoint/kinds";
+import { type Secret, Service } from "setpoint/kinds";
 import type { Alertmanager } from "../kind/alertmanager.ts";
 import {
   alertmanagerConfigFile,
@@ -14,16 +13,11 @@ import {
   meshPort,
 } from "./alertmanager-names.ts";
 import { clusterTlsConfiguration } from "./cluster-tls.ts";
-import { labels, manager, webConfigFile } from "./names.ts";
-import { checkServerTls, webConfiguration } from "./web-server.ts";
+import { labels, manager } from "./names.ts";
+import { base64, compressed, ownSecret, type Place, tlsAssetsSecret, webConfigSecret } from "./own-secret.ts";
 
-function base64(data: string | Buffer): string {
-  return Buffer.from(data).toString("base64");
-}
-
-function secretOf({ metadata }: Alertmanager, name: string, data: Readonly<Record<string, string>>): Secret {
-  const place = { namespace: metadata.namespace ?? "", labels: alertmanagerLabels(metadata.name ?? "") };
-  return Secret({ name, ...place, type: "Opaque", data });
+function placeOf({ metadata }: Alertmanager): Place {
+  return { namespace: metadata.namespace ?? "", labels: alertmanagerLabels(metadata.name ?? "") };
 }
 
 /** The configuration, compressed as upstream's is, and the templates of the user, in base64. */
@@ -32,30 +26,28 @@ export function generatedSecret(
   configuration: string,
   files: Readonly<Record<string, string>>,
 ): Secret {
-  const compressed = base64(gzipSync(configuration));
   const name = generatedSecretName(alertmanager.metadata.name ?? "");
-  return secretOf(alertmanager, name, { ...files, [alertmanagerConfigFile]: compressed });
+  return ownSecret(placeOf(alertmanager), name, { ...files, [alertmanagerConfigFile]: compressed(configuration) });
 }
 
 /** Certificates and keys that the configuration names as files. */
 export function receiverTlsSecret(alertmanager: Alertmanager, files: Readonly<Record<string, string>>): Secret {
-  const data = Object.fromEntries(Object.entries(files).map(([name, text]) => [name, base64(text)]));
-  return secretOf(alertmanager, `${alertmanagerName(alertmanager.metadata.name ?? "")}-tls-assets-0`, data);
+  const name = `${alertmanagerName(alertmanager.metadata.name ?? "")}-tls-assets-0`;
+  return tlsAssetsSecret(placeOf(alertmanager), name, files);
 }
 
 /** Throws `ConfigurationRefused` for TLS that lacks something. */
 export function webSecrets(alertmanager: Alertmanager): readonly Secret[] {
   const { metadata, spec } = alertmanager;
   const name = alertmanagerName(metadata.name ?? "");
-  if (spec.web?.tlsConfig !== undefined) checkServerTls(spec.web.tlsConfig, "spec.web.tlsConfig");
-  const web = webConfiguration(spec.web, alertmanagerWebFolder);
+  const place = placeOf(alertmanager);
   const { clusterTLS } = spec;
   return [
-    secretOf(alertmanager, `${name}-web-config`, { [webConfigFile]: base64(web) }),
+    webConfigSecret(place, `${name}-web-config`, spec.web, alertmanagerWebFolder),
     ...(clusterTLS === undefined
       ? []
       : [
-          secretOf(alertmanager, `${name}-cluster-tls-config`, {
+          ownSecret(place, `${name}-cluster-tls-config`, {
             [clusterTlsFile]: base64(clusterTlsConfiguration(clusterTLS)),
           }),
         ]),

@@ -1,5 +1,5 @@
 /** The StatefulSet of an Alertmanager; pure. */
-import { StatefulSet, type PodSpec } from "setpoint/kinds";
+import type { PodSpec, StatefulSet } from "setpoint/kinds";
 import { isAtLeast, type Version } from "../generate/version.ts";
 import type { Alertmanager, AlertmanagerSpec } from "../kind/alertmanager.ts";
 import { templatesFolder } from "../notification/configuration.ts";
@@ -23,12 +23,24 @@ import {
   meshPort,
 } from "./alertmanager-names.ts";
 import { clusterClientFiles } from "./cluster-tls.ts";
-import { claimTemplates, dataVolumes, storageMount } from "./data-volume.ts";
+import { dataVolumes, storageMount } from "./data-volume.ts";
 import { routePrefix } from "./flags.ts";
-import { type Container, mergeContainers } from "./merge-containers.ts";
+import type { Container } from "./merge-containers.ts";
 import { labels, manager, webConfigFile } from "./names.ts";
-import { containerSecurity, placement, readOnly, serverImage } from "./pod-parts.ts";
+import { readOnly, serverImage } from "./pod-parts.ts";
 import { reloaderContainers, type ReloaderContainers } from "./reloader-container.ts";
+import {
+  accountOf,
+  namedMounts,
+  namedVolumes,
+  outputVolume,
+  reloadUrl,
+  serverContainer,
+  serverPod,
+  tlsAssetsVolume,
+  webProbe,
+} from "./server-pod.ts";
+import { serverStatefulSet } from "./server-set.ts";
 import { type MountedFiles, serverTlsFiles } from "./web-server.ts";
 
 type Volume = NonNullable<PodSpec["volumes"]>[number];
@@ -45,39 +57,19 @@ const repository = "quay.io/prometheus/alertmanager";
 
 export function alertmanagerStatefulSet(alertmanager: Alertmanager, workload: AlertmanagerWorkload): StatefulSet {
   const { metadata, spec } = alertmanager;
-  const { name = "", namespace = "" } = metadata;
-  const selector = alertmanagerSelector(name);
-  const claims = claimTemplates(spec.storage, volumeName(name));
-  const { persistentVolumeClaimRetentionPolicy: retention, minReadySeconds } = spec;
-  return StatefulSet({
+  const { name = "" } = metadata;
+  return serverStatefulSet({
+    owner: alertmanager,
     name: alertmanagerName(name),
-    namespace,
-    labels: { ...metadata.labels, ...alertmanagerLabels(name) },
-    spec: {
-      serviceName: spec.serviceName ?? alertmanagerService,
-      replicas: replicasOf(spec),
-      podManagementPolicy: spec.podManagementPolicy ?? "Parallel",
-      updateStrategy: { type: "RollingUpdate", ...spec.updateStrategy },
-      ...(minReadySeconds === undefined ? {} : { minReadySeconds }),
-      selector: { matchLabels: selector },
-      template: {
-        metadata: {
-          labels: {
-            "app.kubernetes.io/version": workload.version.text,
-            ...spec.podMetadata?.labels,
-            ...selector,
-            [labels.managedBy]: manager,
-          },
-          annotations: {
-            "kubectl.kubernetes.io/default-container": "alertmanager",
-            ...spec.podMetadata?.annotations,
-          },
-        },
-        spec: podSpec(alertmanager, workload),
-      },
-      ...(claims.length === 0 ? {} : { volumeClaimTemplates: claims }),
-      ...(retention === undefined ? {} : { persistentVolumeClaimRetentionPolicy: { ...retention } }),
-    },
+    labels: alertmanagerLabels(name),
+    service: alertmanagerService,
+    replicas: replicasOf(spec),
+    volume: volumeName(name),
+    version: workload.version,
+    container: "alertmanager",
+    selector: alertmanagerSelector(name),
+    podLabels: { [labels.managedBy]: manager },
+    pod: podSpec(alertmanager, workload),
   });
 }
 
@@ -88,17 +80,13 @@ function volumeName(alertmanager: string): string {
 function podSpec(alertmanager: Alertmanager, workload: AlertmanagerWorkload): PodSpec {
   const { spec } = alertmanager;
   const { first, sidecar } = reloaders(spec, workload);
-  return {
-    ...(spec.serviceAccountName === undefined ? {} : { serviceAccountName: spec.serviceAccountName }),
-    ...(spec.automountServiceAccountToken === undefined
-      ? {}
-      : { automountServiceAccountToken: spec.automountServiceAccountToken }),
-    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? defaultGraceSeconds,
-    ...placement(spec),
-    initContainers: [...mergeContainers([first], spec.initContainers)],
-    containers: [...mergeContainers([server(alertmanager, workload), sidecar], spec.containers)],
-    volumes: [...volumes(alertmanager), ...(spec.volumes ?? [])],
-  };
+  return serverPod(spec, {
+    graceSeconds: defaultGraceSeconds,
+    account: accountOf(spec),
+    initContainers: [first],
+    containers: [server(alertmanager, workload), sidecar],
+    volumes: volumes(alertmanager),
+  });
 }
 
 function server(alertmanager: Alertmanager, { version }: AlertmanagerWorkload): Container {
@@ -106,10 +94,11 @@ function server(alertmanager: Alertmanager, { version }: AlertmanagerWorkload): 
   const name = metadata.name ?? "";
   const isLocal = spec.listenLocal === true;
   return {
-    name: "alertmanager",
-    image: serverImage(spec, repository, version),
-    ...(spec.imagePullPolicy === undefined ? {} : { imagePullPolicy: spec.imagePullPolicy }),
-    args: [...alertmanagerArguments(alertmanager, version)],
+    ...serverContainer(spec, {
+      name: "alertmanager",
+      image: serverImage(spec, repository, version),
+      args: alertmanagerArguments(alertmanager, version),
+    }),
     ports: [
       ...(isLocal ? [] : [{ name: spec.portName, containerPort: alertmanagerPort, protocol: "TCP" as const }]),
       { name: "mesh-tcp", containerPort: meshPort, protocol: "TCP" },
@@ -123,8 +112,6 @@ function server(alertmanager: Alertmanager, { version }: AlertmanagerWorkload): 
     ],
     ...(isLocal ? {} : probes(spec)),
     resources: { ...spec.resources, requests: { memory: "200Mi", ...spec.resources?.requests } },
-    securityContext: containerSecurity,
-    terminationMessagePolicy: "FallbackToLogsOnError",
     volumeMounts: [
       readOnly("config-volume", alertmanagerConfigFolder),
       readOnly("config-out", alertmanagerOutputFolder),
@@ -143,17 +130,14 @@ function server(alertmanager: Alertmanager, { version }: AlertmanagerWorkload): 
 }
 
 function probes(spec: AlertmanagerSpec): Pick<Container, "livenessProbe" | "readinessProbe"> {
-  const probe = (end: string): Pick<NonNullable<Container["readinessProbe"]>, "httpGet" | "timeoutSeconds"> => ({
-    httpGet: {
-      path: `${routePrefix(spec)}/-/${end}`.replaceAll("//", "/"),
-      port: spec.portName,
-      ...(spec.web?.tlsConfig === undefined ? {} : { scheme: "HTTPS" }),
-    },
-    timeoutSeconds: 3,
-  });
   return {
-    livenessProbe: { ...probe("healthy"), failureThreshold: 10 },
-    readinessProbe: { ...probe("ready"), initialDelaySeconds: 3, periodSeconds: 5, failureThreshold: 10 },
+    livenessProbe: { ...webProbe(spec, routePrefix(spec), "healthy"), failureThreshold: 10 },
+    readinessProbe: {
+      ...webProbe(spec, routePrefix(spec), "ready"),
+      initialDelaySeconds: 3,
+      periodSeconds: 5,
+      failureThreshold: 10,
+    },
   };
 }
 
@@ -161,8 +145,7 @@ function probes(spec: AlertmanagerSpec): Pick<Container, "livenessProbe" | "read
 function watchedMounts(spec: AlertmanagerSpec): readonly Mount[] {
   return [
     ...(hasTemplates(spec) ? [readOnly("notification-templates", templatesFolder)] : []),
-    ...(spec.secrets ?? []).map((each) => readOnly(`secret-${each}`, `${alertmanagerFolder}/secrets/${each}`)),
-    ...(spec.configMaps ?? []).map((each) => readOnly(`configmap-${each}`, `${alertmanagerFolder}/configmaps/${each}`)),
+    ...namedMounts(spec, alertmanagerFolder),
   ];
 }
 
@@ -171,15 +154,13 @@ function hasTemplates({ alertmanagerConfiguration }: AlertmanagerSpec): boolean 
 }
 
 function reloaders(spec: AlertmanagerSpec, { reloaderImage }: AlertmanagerWorkload): ReloaderContainers {
-  const scheme = spec.web?.tlsConfig === undefined ? "http" : "https";
-  const path = `${routePrefix(spec)}/-/reload`.replaceAll("//", "/");
   const folders = [alertmanagerConfigFolder, ...watchedMounts(spec).map(({ mountPath }) => mountPath)];
   return reloaderContainers({
     image: reloaderImage,
     imagePullPolicy: spec.imagePullPolicy,
     config: `${alertmanagerConfigFolder}/${alertmanagerConfigFile}`,
     output: alertmanagerOutputFile,
-    reloadUrl: `${scheme}://localhost:${alertmanagerPort}${path}`,
+    reloadUrl: reloadUrl(spec, alertmanagerPort, routePrefix(spec)),
     listensLocally: spec.listenLocal === true,
     watched: folders.map((folder) => `--watch=${folder}`),
     env: [],
@@ -213,13 +194,11 @@ function volumes({ metadata, spec }: Alertmanager): readonly Volume[] {
   const { name = "" } = metadata;
   return [
     { name: "config-volume", secret: { secretName: generatedSecretName(name) } },
-    { name: "tls-assets", projected: { sources: [{ secret: { name: `${alertmanagerName(name)}-tls-assets-0` } }] } },
-    // The configuration has passwords, so it is on no disk.
-    { name: "config-out", emptyDir: { medium: "Memory" } },
+    tlsAssetsVolume(`${alertmanagerName(name)}-tls-assets-0`),
+    outputVolume,
     ...dataVolumes(spec.storage, volumeName(name)),
     ...(hasTemplates(spec) ? [templates(spec)] : []),
-    ...(spec.secrets ?? []).map((each): Volume => ({ name: `secret-${each}`, secret: { secretName: each } })),
-    ...(spec.configMaps ?? []).map((each): Volume => ({ name: `configmap-${each}`, configMap: { name: each } })),
+    ...namedVolumes(spec),
     { name: "web-config", secret: { secretName: `${alertmanagerName(name)}-web-config` } },
     ...(spec.clusterTLS === undefined
       ? []

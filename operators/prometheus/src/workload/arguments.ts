@@ -1,21 +1,42 @@
-/** The command line of Prometheus; pure. */
-import { retentionTime } from "../generate/global-section.ts";
+/** The command line of a Prometheus server and of an agent; pure. */
+import { retentionTime } from "../generate/storage-section.ts";
 import { isAtLeast, type Version } from "../generate/version.ts";
+import type { CommonPrometheusSpec } from "../kind/common-prometheus.ts";
 import type { PrometheusSpec } from "../kind/prometheus.ts";
 import { commandLine, type Flag, routePrefix, switched, valued } from "./flags.ts";
 import { outputFile, prometheusPort, storageFolder, webConfigFile, webConfigFolder } from "./names.ts";
 
 export function prometheusArguments(spec: PrometheusSpec, version: Version): readonly string[] {
   const own = [
-    ...webFlags(spec, version),
-    ...featureFlags(spec, version),
+    ...commonFlags(spec, version),
+    ...switched("web.enable-admin-api", spec.enableAdminAPI),
     ...storageFlags(spec, version),
     ...queryFlags(spec),
   ];
   return commandLine(own, spec.additionalArgs);
 }
 
-function webFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
+/** An agent writes samples to its log until they are sent. */
+export function agentArguments(spec: CommonPrometheusSpec, version: Version): readonly string[] {
+  const mode: Flag = version.major === 2 ? ["enable-feature", "agent"] : ["agent"];
+  const own = [
+    ...commonFlags(spec, version),
+    mode,
+    ["storage.agent.path", storageFolder] as const,
+    ...walCompression("storage.agent.wal-compression", spec.walCompression),
+  ];
+  return commandLine(own, spec.additionalArgs);
+}
+
+function commonFlags(spec: CommonPrometheusSpec, version: Version): readonly Flag[] {
+  return [...webFlags(spec, version), ...featureFlags(spec, version)];
+}
+
+function walCompression(flag: string, isOn: boolean | undefined): readonly Flag[] {
+  return isOn === undefined ? [] : [[isOn ? flag : `no-${flag}`]];
+}
+
+function webFlags(spec: CommonPrometheusSpec, version: Version): readonly Flag[] {
   const consoles: readonly Flag[] =
     version.major === 2
       ? [
@@ -35,12 +56,11 @@ function webFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
     ...(spec.logLevel === "info" ? [] : valued("log.level", spec.logLevel)),
     ...(spec.logFormat === "logfmt" ? [] : valued("log.format", spec.logFormat)),
     ...(spec.listenLocal === true ? valued("web.listen-address", `127.0.0.1:${prometheusPort}`) : []),
-    ...switched("web.enable-admin-api", spec.enableAdminAPI),
     ["web.config.file", `${webConfigFolder}/${webConfigFile}`],
   ];
 }
 
-function featureFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
+function featureFlags(spec: CommonPrometheusSpec, version: Version): readonly Flag[] {
   const takesOtlp = spec.enableOTLPReceiver ?? spec.otlp !== undefined;
   const otlp: Flag = version.major >= 3 ? ["web.enable-otlp-receiver"] : ["enable-feature", "otlp-write-receiver"];
   return [...(takesOtlp ? [otlp] : []), ...valued("enable-feature", (spec.enableFeatures ?? []).join(","))];
@@ -49,9 +69,6 @@ function featureFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
 function storageFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
   // Newer servers read the retention from the configuration.
   const isByFlag = !isAtLeast(version, "3.11.0");
-  const compression: Flag = [
-    spec.walCompression === true ? "storage.tsdb.wal-compression" : "no-storage.tsdb.wal-compression",
-  ];
   const blocks = spec.disableCompaction === true ? "2h" : undefined;
   return [
     ...(isByFlag ? valued("storage.tsdb.retention.time", retentionTime(spec)) : []),
@@ -59,7 +76,7 @@ function storageFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
     ["storage.tsdb.path", storageFolder],
     ...valued("storage.tsdb.max-block-duration", blocks),
     ...valued("storage.tsdb.min-block-duration", blocks),
-    ...(spec.walCompression === undefined ? [] : [compression]),
+    ...walCompression("storage.tsdb.wal-compression", spec.walCompression),
   ];
 }
 

@@ -1,9 +1,9 @@
-/** The objects of a Prometheus besides its StatefulSets; pure. */
-import { gzipSync } from "node:zlib";
-import { ConfigMap, Secret, Service } from "setpoint/kinds";
-import type { Prometheus } from "../kind/prometheus.ts";
+/** The objects of a Prometheus or of an agent besides its pods; pure. */
+import { ConfigMap, type Secret, Service } from "setpoint/kinds";
+import type { AnyPrometheus, Prometheus } from "../kind/prometheus.ts";
 import { ruleConfigMapName } from "../rules/rule-files.ts";
 import {
+  applicationName,
   configFile,
   governingService,
   labels,
@@ -12,49 +12,26 @@ import {
   prefixed,
   prometheusPort,
   tlsSecretName,
-  webConfigFile,
+  webConfigFolder,
   webConfigSecretName,
 } from "./names.ts";
+import { compressed, ownSecret, type Place, tlsAssetsSecret, webConfigSecret } from "./own-secret.ts";
 
-interface Place {
-  readonly name: string;
-  readonly namespace: string;
-  readonly labels: Readonly<Record<string, string>>;
+function placeOf(prometheus: AnyPrometheus): Place {
+  return { namespace: prometheus.metadata.namespace ?? "", labels: ownLabels(prometheus) };
 }
 
-function placeOf({ metadata }: Prometheus, name: string): Place {
-  return { name, namespace: metadata.namespace ?? "", labels: ownLabels(metadata.name ?? "") };
+export function configurationSecret(prometheus: AnyPrometheus, configuration: string): Secret {
+  return ownSecret(placeOf(prometheus), prefixed(prometheus), { [configFile]: compressed(configuration) });
 }
 
-function base64(data: string | Buffer): string {
-  return Buffer.from(data).toString("base64");
-}
-
-/** The configuration, compressed as upstream's is. */
-export function configurationSecret(prometheus: Prometheus, configuration: string): Secret {
-  return Secret({
-    ...placeOf(prometheus, prefixed(prometheus.metadata.name ?? "")),
-    type: "Opaque",
-    data: { [configFile]: base64(gzipSync(configuration)) },
-  });
-}
-
-/** Certificates and keys that the configuration names as files. */
-export function tlsSecret(prometheus: Prometheus, files: Readonly<Record<string, string>>): Secret {
-  return Secret({
-    ...placeOf(prometheus, tlsSecretName(prometheus.metadata.name ?? "")),
-    type: "Opaque",
-    data: Object.fromEntries(Object.entries(files).map(([name, text]) => [name, base64(text)])),
-  });
-}
-
-/** Empty: Prometheus serves without TLS. */
-export function webConfigSecret(prometheus: Prometheus): Secret {
-  return Secret({
-    ...placeOf(prometheus, webConfigSecretName(prometheus.metadata.name ?? "")),
-    type: "Opaque",
-    data: { [webConfigFile]: base64("") },
-  });
+/** Certificates and keys that the configuration names as files, and how the own pages are served. */
+export function webSecrets(prometheus: AnyPrometheus, files: Readonly<Record<string, string>>): readonly Secret[] {
+  const place = placeOf(prometheus);
+  return [
+    tlsAssetsSecret(place, tlsSecretName(prometheus), files),
+    webConfigSecret(place, webConfigSecretName(prometheus), prometheus.spec.web, webConfigFolder),
+  ];
 }
 
 export function rulesConfigMap(
@@ -63,20 +40,27 @@ export function rulesConfigMap(
   files: Readonly<Record<string, string>>,
 ): ConfigMap {
   const { name = "" } = prometheus.metadata;
-  const place = placeOf(prometheus, ruleConfigMapName(name, index));
-  return ConfigMap({ ...place, labels: { ...place.labels, "prometheus-name": name }, data: files });
+  const place = placeOf(prometheus);
+  return ConfigMap({
+    ...place,
+    name: ruleConfigMapName(prefixed(prometheus), index),
+    labels: { ...place.labels, "prometheus-name": name },
+    data: files,
+  });
 }
 
-/** Gives the pods of all Prometheuses of a namespace their names; it belongs to none of them. */
-export function operatedService(namespace: string): Service {
+/** Gives the pods of all Prometheuses, or agents, of a namespace their names; it belongs to none of them. */
+export function operatedService({ kind, metadata }: AnyPrometheus): Service {
+  const service = governingService({ kind });
+  const [operated] = service.split("-operated");
   return Service({
-    name: governingService,
-    namespace,
-    labels: { "operated-prometheus": "true", [labels.managedBy]: manager },
+    name: service,
+    namespace: metadata.namespace ?? "",
+    labels: { [`operated-${operated ?? ""}`]: "true", [labels.managedBy]: manager },
     spec: {
       clusterIP: "None",
       ports: [{ name: "web", port: prometheusPort, targetPort: prometheusPort, protocol: "TCP" }],
-      selector: { "app.kubernetes.io/name": "prometheus" },
+      selector: { "app.kubernetes.io/name": applicationName({ kind }) },
     },
   });
 }

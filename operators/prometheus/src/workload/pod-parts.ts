@@ -39,12 +39,6 @@ export function serverImage(spec: PodFields, repository: string, version: Versio
   return `${base}:${given(spec.tag) ?? `v${version.text}`}`;
 }
 
-export const containerSecurity: NonNullable<Container["securityContext"]> = {
-  readOnlyRootFilesystem: true,
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ["ALL"] },
-};
-
 export function readOnly(name: string, mountPath: string): Mount {
   return { name, mountPath, readOnly: true };
 }

@@ -2,7 +2,7 @@
 import type { PodFields } from "../kind/pod-fields.ts";
 import type { Container } from "./merge-containers.ts";
 import { reloaderPort } from "./names.ts";
-import { containerSecurity } from "./pod-parts.ts";
+import { containerDefaults } from "./server-pod.ts";
 
 type Mounts = readonly NonNullable<Container["volumeMounts"]>[number][];
 
@@ -60,8 +60,7 @@ function reloader(
     args: ["reload", `--config=${config}`, `--output=${output}`, ...args],
     env: [{ name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }, ...env],
     resources: { requests: { cpu: "10m", memory: "64Mi" } },
-    securityContext: containerSecurity,
-    terminationMessagePolicy: "FallbackToLogsOnError",
+    ...containerDefaults,
     volumeMounts: [...volumeMounts],
   };
 }

@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
-import { parseVersion, type Version } from "../generate/version.ts";
+import { versionOf } from "../testing/golden-cases.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
-import { prometheusArguments } from "./arguments.ts";
+import { agentArguments, prometheusArguments } from "./arguments.ts";
 import { shardStatefulSet } from "./stateful-set.ts";
-
-function versionOf(text: string): Version {
-  const version = parseVersion(text);
-  if (version === undefined) throw new Error(`no version: ${text}`);
-  return version;
-}
 
 function argumentsOf(spec: Partial<PrometheusSpec>, version = "2.53.3"): readonly string[] {
   return prometheusArguments(Prometheus({ name: "main", spec }).spec, versionOf(version));
@@ -120,4 +114,26 @@ test("the reloader watches each ConfigMap with rules, and answers on the loopbac
     "--rules=/etc/prometheus/rules/prometheus-main-rulefiles-0",
   ]);
   expect(reloaderOf({ listenLocal: true })).toContain("--listen=127.0.0.1:8080");
+});
+
+test.each<readonly [string, readonly string[]]>([
+  ["2.53.3", ["--enable-feature=agent", "--storage.agent.path=/prometheus", "--no-storage.agent.wal-compression"]],
+  ["3.1.0", ["--agent", "--storage.agent.path=/prometheus", "--no-storage.agent.wal-compression"]],
+])("an agent of version %s has a log of writes, and neither rules nor blocks", (version, flags) => {
+  const { spec } = Prometheus({ name: "main", spec: { walCompression: false, retention: "7d" } });
+  const args = agentArguments(spec, versionOf(version));
+  expect(args.slice(-3)).toEqual(flags);
+  expect(args.join(" ")).not.toMatch(/tsdb|query|rules/);
+});
+
+test("TLS of the own pages is a file, and the probes and the reloader speak it", () => {
+  const key = { name: "web", key: "tls.key" };
+  const tlsConfig = { cert: { secret: { name: "web", key: "tls.crt" } }, keySecret: key };
+  const pod = setOf({ web: { tlsConfig } }).spec?.template.spec;
+  expect(pod?.containers[0]?.readinessProbe?.httpGet?.scheme).toBe("HTTPS");
+  expect(pod?.containers[1]?.args).toContain("--reload-url=https://localhost:9090/-/reload");
+  expect(pod?.volumes?.filter(({ name }) => name.startsWith("web-config-tls"))).toEqual([
+    { name: "web-config-tls-cert", secret: { secretName: "web" } },
+    { name: "web-config-tls-key", secret: { secretName: "web" } },
+  ]);
 });

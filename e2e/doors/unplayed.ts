@@ -72,6 +72,10 @@ export const unplayed: readonly { readonly reason: string; readonly commands: re
     commands: ["setpoint install compliance-probe", "kubectl get complianceprobes"],
   },
   {
+    reason: "e2e/hateful-set.test.ts does the same with the manifests and requests of the API",
+    commands: ["setpoint install hateful-set", "kubectl annotate hatefulset", "kubectl get hatefulset"],
+  },
+  {
     reason: "takes Go and minutes of CPU, or is a measurement",
     commands: [
       "npx node --conditions=@setpoint/source e2e/etcd36/load-images.ts",

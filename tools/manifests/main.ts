@@ -13,6 +13,7 @@ import {
   postgresMonitorFile,
 } from "./postgres-manifests.ts";
 import { prometheusManifests, prometheusManifestsFile } from "./prometheus-manifests.ts";
+import { hatefulSetManifests, hatefulSetManifestsFile } from "./hateful-set-manifests.ts";
 import { bindingManifests, bindingManifestsFile } from "./binding-manifests.ts";
 
 await writeFile(etcdManifestsFile, etcdManifests());
@@ -20,5 +21,6 @@ await writeFile(etcdMonitorFile, etcdMonitor());
 await writeFile(bindingManifestsFile, bindingManifests());
 await writeFile(postgresManifestsFile, postgresManifests());
 await writeFile(postgresMonitorFile, postgresMonitor());
+await writeFile(hatefulSetManifestsFile, hatefulSetManifests());
 await writeFile(prometheusManifestsFile, prometheusManifests());
 await writeFile(complianceManifestsFile, complianceManifests());

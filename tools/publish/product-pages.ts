@@ -13,6 +13,7 @@ const pages = [
   "examples/*",
   "operators/compliance-probe/{README.md,manifests}",
   "operators/etcd/{README.md,manifests,monitoring}",
+  "operators/hateful-set/{README.md,manifests}",
   "operators/postgres/{README.md,manifests}",
   "operators/prometheus/{README.md,manifests}",
 ];

@@ -20,6 +20,7 @@ export const levels: Readonly<Record<string, number>> = {
   "operators/etcd": 7,
   "operators/postgres": 7,
   "operators/prometheus": 7,
+  "operators/hateful-set": 7,
   "operators/key-value": 7,
   "operators/append-log": 7,
   "operators/compliance-probe": 7,

@@ -99,7 +99,7 @@ test.each([
 test("a name that no operator has is refused with the names that there are", async () => {
   const { code, err } = await setpoint("install", "etc", "--kubeconfig", kubeconfig);
   expect(err).toMatch(
-    /^Cannot install "etc": no such file, and no operator of this release; it has compliance-probe, etcd, postgres, prometheus, service-bindings\n/,
+    /^Cannot install "etc": no such file, and no operator of this release; it has compliance-probe, etcd, hateful-set, postgres, prometheus, service-bindings\n/,
   );
   expect(code).toBe(2);
 });

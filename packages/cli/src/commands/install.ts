@@ -20,7 +20,7 @@ export const install: Command = {
   name: "install",
   usage: "install FILE [--image IMAGE] [--namespace NS] [--timeout SECONDS] [--kubeconfig FILE] [--context NAME]",
   summary:
-    "Apply the manifests of the operator of FILE, and wait until it runs. In place of FILE all commands take the name of an operator of this release: compliance-probe, etcd, postgres, prometheus, service-bindings.",
+    "Apply the manifests of the operator of FILE, and wait until it runs. In place of FILE all commands take the name of an operator of this release: compliance-probe, etcd, hateful-set, postgres, prometheus, service-bindings.",
   async run(args, output) {
     const text = { type: "string" } as const;
     const options = { image: text, namespace: text, timeout: text, kubeconfig: text, context: text } as const;

@@ -5,6 +5,7 @@ export { PodMonitor } from "./kind/pod-monitor.ts";
 export { Probe } from "./kind/probe.ts";
 export { Prometheus } from "./kind/prometheus.ts";
 export { PrometheusRule } from "./kind/prometheus-rule.ts";
+export { ScrapeConfig } from "./kind/scrape-config.ts";
 export { ServiceMonitor } from "./kind/service-monitor.ts";
 export { configurationText, generateAgentConfiguration, generateConfiguration } from "./generate/configuration.ts";
 export type { ConfigurationSources, GeneratedConfiguration } from "./generate/configuration.ts";

@@ -11,6 +11,7 @@ import { PodMonitor } from "./kind/pod-monitor.ts";
 import { Probe } from "./kind/probe.ts";
 import { Prometheus } from "./kind/prometheus.ts";
 import { PrometheusRule } from "./kind/prometheus-rule.ts";
+import { ScrapeConfig } from "./kind/scrape-config.ts";
 import { ServiceMonitor } from "./kind/service-monitor.ts";
 import type { LoadedGateway } from "./observe/loaded-gateway.ts";
 import { observe } from "./observe/observe.ts";
@@ -33,6 +34,7 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
       wakingAll(ServiceMonitor, Prometheus),
       wakingAll(PodMonitor, Prometheus),
       wakingAll(Probe, Prometheus),
+      wakingAll(ScrapeConfig, Prometheus),
       wakingAll(PrometheusRule, Prometheus),
       wakingAll(Namespace, Prometheus),
       watching(Service, () => [], { labelSelector: managedSelector }),

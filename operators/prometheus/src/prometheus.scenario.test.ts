@@ -5,8 +5,18 @@ import { conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { Probe } from "./kind/probe.ts";
 import { Prometheus } from "./kind/prometheus.ts";
+import { ScrapeConfig } from "./kind/scrape-config.ts";
 import { ServiceMonitor } from "./kind/service-monitor.ts";
-import { configurationIn, monitor, probe, prometheus, rules, setUp, type Stage } from "./testing/prometheus-stage.ts";
+import {
+  configurationIn,
+  monitor,
+  probe,
+  prometheus,
+  rules,
+  scrapeConfig,
+  setUp,
+  type Stage,
+} from "./testing/prometheus-stage.ts";
 
 async function jobsOf({ world }: Stage): Promise<readonly string[]> {
   const text = configurationIn(await world.get(Secret, "prometheus-main"));
@@ -101,6 +111,27 @@ test("a Probe is a job beside the monitors, and says when it is left out", async
   const accepted = async (name: string): Promise<unknown> =>
     (await world.get(Probe, name)).status?.bindings?.[0]?.conditions?.[0]?.status;
   expect([await accepted("web"), await accepted("lost")]).toEqual(["True", "False"]);
+});
+
+test("a ScrapeConfig is a job, and waits for the Secret that its discovery names", async () => {
+  const stage = await setUp(9);
+  const { world } = stage;
+  await using _ = world;
+  const tokenRef = { name: "consul", key: "token" };
+  await world.apply(scrapeConfig("vms"));
+  await world.apply(ScrapeConfig({ name: "consul", spec: { consulSDConfigs: [{ server: "consul:8500", tokenRef }] } }));
+  await world.apply(prometheus({ scrapeConfigSelector: {} }));
+  await world.run(seconds(30));
+  expect(await jobsOf(stage)).toEqual(["scrapeConfig/default/vms"]);
+  expect(await told(stage, "Reconciled")).toContain(
+    'ScrapeConfig "default/consul": spec.consulSDConfigs[0].tokenRef: key "token" of Secret "default/consul" does not exist',
+  );
+  await world.apply(Secret({ name: "consul", data: { token: "c2VjcmV0" } }));
+  await load(stage);
+  expect(await jobsOf(stage)).toEqual(["scrapeConfig/default/consul", "scrapeConfig/default/vms"]);
+  expect(configurationIn(await world.get(Secret, "prometheus-main"))).toContain("token: secret");
+  const { status } = await world.get(ScrapeConfig, "consul");
+  expect(status?.bindings?.[0]?.conditions?.[0]?.status).toBe("True");
 });
 
 test("a configuration that Prometheus refuses is reported, and the report ends with the next one", async () => {

@@ -16,6 +16,7 @@ import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Probe } from "../kind/probe.ts";
 import { Prometheus } from "../kind/prometheus.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
+import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { readAssets } from "../observe/read-assets.ts";
 import { renderRule } from "../rules/rule-files.ts";
@@ -26,7 +27,7 @@ import type { ConfigurationKind } from "../select/selection.ts";
 import { type Binding, bindingsOf, type Bound, type Judge } from "./bindings.ts";
 
 type Controller = ReturnType<typeof controller>;
-type Bindable = ServiceMonitor | PodMonitor | Probe | PrometheusRule;
+type Bindable = ServiceMonitor | PodMonitor | Probe | ScrapeConfig | PrometheusRule;
 
 /** Nothing tells of a Secret that is created later. */
 const recheckMs = 60_000;
@@ -43,6 +44,7 @@ export const bindingControllers: readonly Controller[] = [
   bindingController(ServiceMonitor, { kind: "ServiceMonitor", ...scrapeKinds.ServiceMonitor }),
   bindingController(PodMonitor, { kind: "PodMonitor", ...scrapeKinds.PodMonitor }),
   bindingController(Probe, { kind: "Probe", ...scrapeKinds.Probe }),
+  bindingController(ScrapeConfig, { kind: "ScrapeConfig", ...scrapeKinds.ScrapeConfig }),
   bindingController(PrometheusRule, { kind: "PrometheusRule", clients: () => [], check: checkRule }),
 ];
 

@@ -1,7 +1,7 @@
 /** Scrape jobs in the form of Prometheus that users keep in a Secret. */
 import { parse } from "yaml";
-import { ConfigurationRefused, type Generation, type Section, type Value } from "./generation.ts";
-import { shardCount, shardingSteps } from "./sharding.ts";
+import { ConfigurationRefused, type Generation, isSection, type Section, type Value } from "./generation.ts";
+import { hashesItself, shardCount, shardingSteps } from "./sharding.ts";
 
 /** The list that the text has; `field` names where it comes from. */
 export function parseList(text: string | undefined, field: string): readonly Value[] | undefined {
@@ -28,10 +28,5 @@ function sharded(generation: Generation, { relabel_configs: steps = [], ...job }
   if (!Array.isArray(steps))
     throw new ConfigurationRefused("spec.additionalScrapeConfigs", "expected relabel_configs to be a list");
   const own = steps as readonly Value[];
-  const hashes = own.some((step) => isSection(step) && step["action"] === "hashmod");
-  return { ...job, relabel_configs: hashes ? own : [...own, ...shardingSteps(generation)] };
-}
-
-function isSection(value: Value): value is Section {
-  return typeof value === "object" && !Array.isArray(value);
+  return { ...job, relabel_configs: hashesItself(own) ? own : [...own, ...shardingSteps(generation)] };
 }

@@ -7,6 +7,7 @@ import { stringify } from "yaml";
 import type { PodMonitor } from "../kind/pod-monitor.ts";
 import type { Probe } from "../kind/probe.ts";
 import type { AnyPrometheus, Prometheus } from "../kind/prometheus.ts";
+import type { ScrapeConfig } from "../kind/scrape-config.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
 import { additionalJobs, parseList } from "./additional-jobs.ts";
 import { alertingSection } from "./alerting-section.ts";
@@ -26,6 +27,7 @@ import { podMonitorJob } from "./pod-monitor-job.ts";
 import { probeJob } from "./probe-job.ts";
 import { defaultPrometheusVersion, parseVersion } from "./version.ts";
 import { remoteReadSection, remoteWriteSection } from "./remote-sections.ts";
+import { scrapeConfigJob } from "./scrape-config-job.ts";
 import { serviceMonitorJob } from "./service-monitor-job.ts";
 import { agentStorageSection, storageSection } from "./storage-section.ts";
 import { otlpSection, tracingSection } from "./telemetry-sections.ts";
@@ -39,6 +41,7 @@ export interface ConfigurationSources {
   readonly serviceMonitors?: readonly ServiceMonitor[];
   readonly podMonitors?: readonly PodMonitor[];
   readonly probes?: readonly Probe[];
+  readonly scrapeConfigs?: readonly ScrapeConfig[];
   readonly assets: Assets;
   readonly additionalScrapeConfigs?: string | undefined;
   readonly options?: GeneratorOptions;
@@ -122,8 +125,11 @@ function podJobs(generation: Generation, { podMonitors }: ConfigurationSources):
   );
 }
 
-function otherJobs(generation: Generation, { probes }: ConfigurationSources): readonly Section[] {
-  return jobsOf(generation, probes, (own, probe) => [probeJob(own, probe)]);
+function otherJobs(generation: Generation, { probes, scrapeConfigs }: ConfigurationSources): readonly Section[] {
+  return [
+    ...jobsOf(generation, probes, (own, probe) => [probeJob(own, probe)]),
+    ...jobsOf(generation, scrapeConfigs, (own, object) => [scrapeConfigJob(own, object)]),
+  ];
 }
 
 function jobsOfUser(generation: Generation, { additionalScrapeConfigs }: ConfigurationSources): readonly Value[] {

@@ -11,6 +11,10 @@ export interface Section {
   readonly [key: string]: Value;
 }
 
+export function isSection(value: Value): value is Section {
+  return typeof value === "object" && !Array.isArray(value);
+}
+
 /** Something that is left out of the configuration, and why. */
 export interface Problem {
   /** The object that asked for it, such as `ServiceMonitor "default/app"`. */

@@ -2,17 +2,11 @@
 import type { PrometheusSpec } from "../kind/prometheus.ts";
 import { field, type Generation, given, report, type Section, since, sorted } from "./generation.ts";
 import { globalLimits } from "./limits.ts";
+import { nameSchemes } from "./name-schemes.ts";
 import { scrapeProtocols } from "./scrape-job.ts";
 
 /** Where relative names of log files are. */
 const logFolder = "/var/log/prometheus";
-
-const escapingSchemes: Readonly<Record<string, string>> = {
-  AllowUTF8: "allow-utf-8",
-  Underscores: "underscores",
-  Dots: "dots",
-  Values: "values",
-};
 
 export function globalSection(generation: Generation): Section {
   const { spec } = generation.prometheus;
@@ -23,8 +17,7 @@ export function globalSection(generation: Generation): Section {
     external_labels: externalLabels(generation),
     ...globalLimits(generation),
     ...since(generation, "2.55.0", "scrape_failure_log_file", logFile(spec.scrapeFailureLogFile)),
-    ...since(generation, "3.0.0", "metric_name_validation_scheme", spec.nameValidationScheme?.toLowerCase()),
-    ...since(generation, "3.4.0", "metric_name_escaping_scheme", escapingSchemes[spec.nameEscapingScheme ?? ""]),
+    ...nameSchemes(generation, spec),
     ...since(generation, "3.4.0", "convert_classic_histograms_to_nhcb", spec.convertClassicHistogramsToNHCB),
     ...since(generation, "3.5.0", "always_scrape_classic_histograms", spec.scrapeClassicHistograms),
     ...since(generation, "3.8.0", "scrape_native_histograms", spec.scrapeNativeHistograms),

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import type { PodMonitor } from "../kind/pod-monitor.ts";
 import type { Probe } from "../kind/probe.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
+import type { ScrapeConfig } from "../kind/scrape-config.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
 import { assetsOf, type GoldenAsset, goldenFiles, parseYaml, readGolden } from "../testing/golden-cases.ts";
 import { configurationText, generateConfiguration } from "./configuration.ts";
@@ -17,6 +18,7 @@ interface GoldenCase {
   readonly serviceMonitors?: readonly ServiceMonitor[];
   readonly podMonitors?: readonly PodMonitor[];
   readonly probes?: readonly Probe[];
+  readonly scrapeConfigs?: readonly ScrapeConfig[];
   readonly assets?: readonly GoldenAsset[];
   readonly ruleConfigMaps?: readonly string[];
   readonly additionalScrapeConfigs?: string;

@@ -1,6 +1,6 @@
 /** The last relabelings of each job: they distribute the targets over the shards. */
 import type { AnyPrometheus } from "../kind/prometheus.ts";
-import { type Generation, type Section } from "./generation.ts";
+import { type Generation, isSection, type Section, type Value } from "./generation.ts";
 
 const topologyLabel = "__tmp_topology";
 const hashLabel = "__tmp_hash";
@@ -36,6 +36,11 @@ export function shardingSteps(generation: Generation, addressLabel = "__address_
     { source_labels: [hashLabel], target_label: hashLabel, modulus, action: "hashmod" },
     { source_labels: [hashLabel, optOutLabel], regex: `${shardVariable};|.+;.+`, action: "keep" },
   ];
+}
+
+/** A job whose own steps hash distributes its targets itself. */
+export function hashesItself(steps: readonly Value[]): boolean {
+  return steps.some((step) => isSection(step) && step["action"] === "hashmod");
 }
 
 function setIfEmpty(sources: readonly string[], target: string, regex: string): Section {

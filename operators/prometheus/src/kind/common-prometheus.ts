@@ -20,8 +20,8 @@ const selectors = {
   podMonitorNamespaceSelector: selector.describe("The namespaces of PodMonitors; its own when absent."),
   probeSelector: selector.describe("The Probes to use: {} is all of them, absent is none."),
   probeNamespaceSelector: selector.describe("The namespaces of Probes; its own when absent."),
-  scrapeConfigSelector: selector,
-  scrapeConfigNamespaceSelector: selector,
+  scrapeConfigSelector: selector.describe("The ScrapeConfigs to use: {} is all of them, absent is none."),
+  scrapeConfigNamespaceSelector: selector.describe("The namespaces of ScrapeConfigs; its own when absent."),
 };
 
 const scrapeClass = open({

@@ -18,5 +18,11 @@ export const count = z.int().optional();
 export const texts = z.array(z.string()).optional();
 export const textMap = z.record(z.string(), z.string()).optional();
 
+/** A time as Prometheus writes it; upstream's pattern. */
+export const duration = z
+  .string()
+  .regex(/^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$/)
+  .optional();
+
 /** What a field holds when it is read. */
 export type Read<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;

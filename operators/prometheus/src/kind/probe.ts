@@ -3,7 +3,7 @@ import { defineKind, type ObjectOf } from "setpoint";
 import { z } from "zod";
 import { accessFields, proxyFields, safeTls } from "./http-client.ts";
 import { categories, monitoringGroup } from "./monitoring-group.ts";
-import { open, text, textMap, texts } from "./open-object.ts";
+import { duration, open, text, textMap, texts } from "./open-object.ts";
 import { configurationStatus, namespaceSelector, relabeling, sampleFields, selector } from "./scrape-fields.ts";
 
 const relabelingConfigs = z.array(relabeling).optional();
@@ -29,8 +29,8 @@ export const probeSpec = open({
   prober: prober.optional().describe("Who asks the targets; Prometheus scrapes the answers there."),
   module: text.describe("The module of the prober."),
   targets: targets.optional().describe("What is asked: addresses, or else the hosts and paths of Ingresses."),
-  interval: text,
-  scrapeTimeout: text,
+  interval: duration,
+  scrapeTimeout: duration,
   metricRelabelings: z.array(relabeling).optional(),
   params: z.array(open({ name: z.string(), values: texts })).optional(),
   ...sampleFields,

@@ -14,22 +14,25 @@ export const relabeling = open({
   action: z.string().default("replace"),
 });
 
+/** Prometheus reads no configuration in which one is negative. */
+const limit = z.int().min(0).optional();
+
 const nativeHistogramFields = {
   scrapeNativeHistograms: flag,
   scrapeClassicHistograms: flag,
-  nativeHistogramBucketLimit: count,
+  nativeHistogramBucketLimit: limit,
   nativeHistogramMinBucketFactor: intOrString().optional(),
   convertClassicHistogramsToNHCB: flag,
 };
 
 /** Limits of what one scrape may bring; 0 and absence are no limit. */
 export const limitFields = {
-  sampleLimit: count,
-  targetLimit: count,
-  labelLimit: count,
-  labelNameLengthLimit: count,
-  labelValueLengthLimit: count,
-  keepDroppedTargets: count,
+  sampleLimit: limit,
+  targetLimit: limit,
+  labelLimit: limit,
+  labelNameLengthLimit: limit,
+  labelValueLengthLimit: limit,
+  keepDroppedTargets: limit,
 };
 
 /** How one scrape is read, and what it may bring. */

@@ -5,6 +5,7 @@ import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Probe } from "../kind/probe.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
+import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { keysOfPrometheus } from "../select/prometheus-keys.ts";
 import { keysOfScrapeObjects, type ScrapeObjects, selectScrapeObjects } from "../select/scrape-objects.ts";
@@ -43,5 +44,6 @@ function listScrapeObjects(context: ReconcileContext): ScrapeObjects {
     serviceMonitors: context.list(ServiceMonitor, { allNamespaces: true }),
     podMonitors: context.list(PodMonitor, { allNamespaces: true }),
     probes: context.list(Probe, { allNamespaces: true }),
+    scrapeConfigs: context.list(ScrapeConfig, { allNamespaces: true }),
   };
 }

@@ -27,6 +27,7 @@ function seen(spec: Partial<PrometheusSpec>, more: Partial<Seen> = {}): Seen {
     serviceMonitors: [],
     podMonitors: [],
     probes: [],
+    scrapeConfigs: [],
     rules: [],
     namespaces: [],
     assets: new Assets(),

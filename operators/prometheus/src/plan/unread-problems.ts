@@ -6,18 +6,27 @@ import { podMonitorSpec } from "../kind/pod-monitor.ts";
 import { probeSpec } from "../kind/probe.ts";
 import { ruleSpec } from "../kind/prometheus-rule.ts";
 import { prometheusSpec } from "../kind/prometheus.ts";
+import { scrapeConfigSpec } from "../kind/scrape-config.ts";
 import { serviceMonitorSpec } from "../kind/service-monitor.ts";
 import { unreadFields } from "../kind/unread-fields.ts";
 import type { Seen } from "../seen/seen.ts";
 
 const message = "this operator does not act on this field; correct its name, or remove it";
 
-export function unreadProblems({ prometheus, serviceMonitors, podMonitors, probes, rules }: Seen): readonly Problem[] {
+export function unreadProblems({
+  prometheus,
+  serviceMonitors,
+  podMonitors,
+  probes,
+  scrapeConfigs,
+  rules,
+}: Seen): readonly Problem[] {
   return [
     ...unreadProblemsOf(prometheusSpec, [prometheus]),
     ...unreadProblemsOf(serviceMonitorSpec, serviceMonitors),
     ...unreadProblemsOf(podMonitorSpec, podMonitors),
     ...unreadProblemsOf(probeSpec, probes),
+    ...unreadProblemsOf(scrapeConfigSpec, scrapeConfigs),
     ...unreadProblemsOf(ruleSpec, rules),
   ];
 }

@@ -70,6 +70,19 @@ test("Secrets of the files are used, and what is left out is reported", async ()
   );
 });
 
+test("Probes and ScrapeConfigs are jobs too", async () => {
+  const all = "{probeSelector: {}, scrapeConfigSelector: {}}";
+  const probe =
+    "---\napiVersion: monitoring.coreos.com/v1\nkind: Probe\nmetadata: {name: p}\n" +
+    "spec: {prober: {url: prober}, targets: {staticConfig: {static: [a]}}}\n";
+  const scrape =
+    "---\napiVersion: monitoring.coreos.com/v1alpha1\nkind: ScrapeConfig\nmetadata: {name: s}\n" +
+    "spec: {staticConfigs: [{targets: [b]}]}\n";
+  const { code, jobs } = await render("more", scrape + probe + prometheus("a", all));
+  expect(code).toBe(0);
+  expect(jobs).toEqual([["probe/default/p", "scrapeConfig/default/s"]]);
+});
+
 test("a version is for a Prometheus that names none", async () => {
   const objects =
     prometheus("a", "{serviceMonitorSelector: {}}") + prometheus("b", "{serviceMonitorSelector: {}, version: v2.53.3}");

@@ -10,6 +10,7 @@ import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Probe } from "../kind/probe.ts";
 import { Prometheus } from "../kind/prometheus.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
+import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { chooseConfigs } from "../notification/choose-configs.ts";
 import { planAlertmanager } from "../plan/alertmanager-plan.ts";
@@ -35,6 +36,7 @@ export function renderAll(objects: readonly FileObject[], settings: Omit<PlanSet
     serviceMonitors: parsed(ServiceMonitor, objects),
     podMonitors: parsed(PodMonitor, objects),
     probes: parsed(Probe, objects),
+    scrapeConfigs: parsed(ScrapeConfig, objects),
     rules: parsed(PrometheusRule, objects),
     namespaces: namespacesOf(objects),
     assets: assetsOf(objects),

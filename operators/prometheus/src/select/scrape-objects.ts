@@ -7,15 +7,18 @@ import type { AssetKey } from "../generate/assets.ts";
 import type { PodMonitor } from "../kind/pod-monitor.ts";
 import type { Probe } from "../kind/probe.ts";
 import type { AnyPrometheus } from "../kind/prometheus.ts";
+import type { ScrapeConfig } from "../kind/scrape-config.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
 import { checkPodMonitor, checkServiceMonitor } from "./check-monitor.ts";
 import { checkProbe } from "./check-probe.ts";
+import { checkScrapeConfig } from "./check-scrape-config.ts";
 import type { CheckedBy } from "./check-scrape.ts";
 import type { Refusal, Rejected } from "./refusal.ts";
 import {
   keysOfClients,
   podMonitorClients,
   probeClients,
+  scrapeConfigClients,
   serviceMonitorClients,
   type StatedClient,
 } from "./scrape-clients.ts";
@@ -25,6 +28,7 @@ export interface ScrapeObjects {
   readonly serviceMonitors: readonly Stored<ServiceMonitor>[];
   readonly podMonitors: readonly Stored<PodMonitor>[];
   readonly probes: readonly Stored<Probe>[];
+  readonly scrapeConfigs: readonly Stored<ScrapeConfig>[];
 }
 
 /** What the operator needs to know of a kind that states scrapes. */
@@ -37,18 +41,20 @@ export const scrapeKinds = {
   ServiceMonitor: { clients: serviceMonitorClients, check: checkServiceMonitor },
   PodMonitor: { clients: podMonitorClients, check: checkPodMonitor },
   Probe: { clients: probeClients, check: checkProbe },
+  ScrapeConfig: { clients: scrapeConfigClients, check: checkScrapeConfig },
 } as const;
 
 /** Those that the Prometheus selects; `namespaces` are those of the cluster. */
 export function selectScrapeObjects(
   prometheus: AnyPrometheus,
-  { serviceMonitors, podMonitors, probes }: ScrapeObjects,
+  { serviceMonitors, podMonitors, probes, scrapeConfigs }: ScrapeObjects,
   namespaces: readonly Labelled[],
 ): ScrapeObjects {
   return {
     serviceMonitors: selected(prometheus, "ServiceMonitor", serviceMonitors, namespaces),
     podMonitors: selected(prometheus, "PodMonitor", podMonitors, namespaces),
     probes: selected(prometheus, "Probe", probes, namespaces),
+    scrapeConfigs: selected(prometheus, "ScrapeConfig", scrapeConfigs, namespaces),
   };
 }
 
@@ -62,6 +68,7 @@ export function clientsOfScrapeObjects({
   serviceMonitors,
   podMonitors,
   probes,
+  scrapeConfigs,
 }: ScrapeObjects): readonly ClientsOfObject[] {
   const of = <T extends KubeObject>(objects: readonly T[], { clients }: ScrapeKind<T>): readonly ClientsOfObject[] =>
     objects.map((object) => ({ namespace: object.metadata.namespace ?? "", clients: clients(object) }));
@@ -69,6 +76,7 @@ export function clientsOfScrapeObjects({
     ...of(serviceMonitors, scrapeKinds.ServiceMonitor),
     ...of(podMonitors, scrapeKinds.PodMonitor),
     ...of(probes, scrapeKinds.Probe),
+    ...of(scrapeConfigs, scrapeKinds.ScrapeConfig),
   ];
 }
 
@@ -88,9 +96,15 @@ export function checkScrapeObjects(by: CheckedBy, objects: ScrapeObjects): Check
   const serviceMonitors = checked(by, objects.serviceMonitors, scrapeKinds.ServiceMonitor);
   const podMonitors = checked(by, objects.podMonitors, scrapeKinds.PodMonitor);
   const probes = checked(by, objects.probes, scrapeKinds.Probe);
+  const scrapeConfigs = checked(by, objects.scrapeConfigs, scrapeKinds.ScrapeConfig);
   return {
-    valid: { serviceMonitors: serviceMonitors.valid, podMonitors: podMonitors.valid, probes: probes.valid },
-    rejected: [serviceMonitors, podMonitors, probes].flatMap(({ rejected }) => rejected),
+    valid: {
+      serviceMonitors: serviceMonitors.valid,
+      podMonitors: podMonitors.valid,
+      probes: probes.valid,
+      scrapeConfigs: scrapeConfigs.valid,
+    },
+    rejected: [serviceMonitors, podMonitors, probes, scrapeConfigs].flatMap(({ rejected }) => rejected),
   };
 }
 

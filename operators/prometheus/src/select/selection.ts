@@ -18,6 +18,7 @@ const selectors = {
   ServiceMonitor: ["serviceMonitorSelector", "serviceMonitorNamespaceSelector"],
   PodMonitor: ["podMonitorSelector", "podMonitorNamespaceSelector"],
   Probe: ["probeSelector", "probeNamespaceSelector"],
+  ScrapeConfig: ["scrapeConfigSelector", "scrapeConfigNamespaceSelector"],
   PrometheusRule: ["ruleSelector", "ruleNamespaceSelector"],
 } as const;
 

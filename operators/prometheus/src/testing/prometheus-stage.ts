@@ -5,6 +5,7 @@ import { type Fault, type ProgramModel, type Setting, simulate, type World } fro
 import { Probe } from "../kind/probe.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { PrometheusRule, type Rule } from "../kind/prometheus-rule.ts";
+import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { type ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
 import type { LoadedGateway } from "../observe/loaded-gateway.ts";
 import { prometheusOperator } from "../prometheus-operator.ts";
@@ -98,6 +99,11 @@ export function monitor(name: string, endpoint: Partial<ServiceEndpoint> = { por
 export function probe(name: string, address = "example.com"): Probe {
   const spec = { prober: { url: "prober:9115", path: "/probe" }, targets: { staticConfig: { static: [address] } } };
   return Probe({ name, spec });
+}
+
+/** Scrapes one address, which a server names. */
+export function scrapeConfig(name: string, url = "http://targets.example/"): ScrapeConfig {
+  return ScrapeConfig({ name, spec: { httpSDConfigs: [{ url }] } });
 }
 
 export function rules(name: string, ...list: readonly Rule[]): PrometheusRule {

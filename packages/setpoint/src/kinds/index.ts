@@ -20,7 +20,7 @@ export {
   timestamp,
   timeZone,
 } from "@setpoint/schema";
-export { labelSelectorOf, matchesLabelSelector } from "@setpoint/apimachinery";
+export { labelSelectorOf, matchesLabelSelector, parseFieldSelector, parseLabelSelector } from "@setpoint/apimachinery";
 export { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityValue } from "@setpoint/apimachinery";
 
 // what `defineKind` takes and returns

@@ -4,6 +4,7 @@ export { AlertmanagerConfig } from "./kind/alertmanager-config.ts";
 export { PodMonitor } from "./kind/pod-monitor.ts";
 export { Probe } from "./kind/probe.ts";
 export { Prometheus } from "./kind/prometheus.ts";
+export { PrometheusAgent } from "./kind/prometheus-agent.ts";
 export { PrometheusRule } from "./kind/prometheus-rule.ts";
 export { ScrapeConfig } from "./kind/scrape-config.ts";
 export { ServiceMonitor } from "./kind/service-monitor.ts";

@@ -1,8 +1,8 @@
 /** The operator for the kinds of monitoring.coreos.com, assembled of its parts. */
 import { controller, defineOperator, keyOf, type KindRef, type KubeObject, type Operator, watching } from "setpoint";
-import { ConfigMap, Namespace, Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
+import { ConfigMap, DaemonSet, Namespace, Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
 import { actOnAlertmanager } from "./act/act-on-alertmanager.ts";
-import { actOnPrometheus } from "./act/act-on-prometheus.ts";
+import { actOnAgent, actOnPrometheus } from "./act/act-on-prometheus.ts";
 import { alertmanagerBindings } from "./bindings/alertmanager-bindings.ts";
 import { bindingControllers } from "./bindings/binding-controllers.ts";
 import { Alertmanager } from "./kind/alertmanager.ts";
@@ -10,13 +10,15 @@ import { AlertmanagerConfig } from "./kind/alertmanager-config.ts";
 import { PodMonitor } from "./kind/pod-monitor.ts";
 import { Probe } from "./kind/probe.ts";
 import { Prometheus } from "./kind/prometheus.ts";
+import { PrometheusAgent } from "./kind/prometheus-agent.ts";
 import { PrometheusRule } from "./kind/prometheus-rule.ts";
 import { ScrapeConfig } from "./kind/scrape-config.ts";
 import { ServiceMonitor } from "./kind/service-monitor.ts";
 import type { LoadedGateway } from "./observe/loaded-gateway.ts";
-import { observe } from "./observe/observe.ts";
+import { observe, observeAgent } from "./observe/observe.ts";
 import { observeAlertmanager } from "./observe/observe-alertmanager.ts";
 import type { PlanSettings } from "./plan/outcome.ts";
+import { planAgent } from "./plan/agent-plan.ts";
 import { planAlertmanager } from "./plan/alertmanager-plan.ts";
 import { plan } from "./plan/plan.ts";
 import { alertmanagerLabel } from "./workload/alertmanager-names.ts";
@@ -38,11 +40,27 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
       wakingAll(PrometheusRule, Prometheus),
       wakingAll(Namespace, Prometheus),
       watching(Service, () => [], { labelSelector: managedSelector }),
-      wakingByPod(labels.name),
+      wakingByPod(labels.name, "prometheus"),
     ],
     async reconcile(prometheus, context) {
       const seen = await observe(prometheus, context, gateway);
       return actOnPrometheus(seen, plan(seen, settings), context);
+    },
+  });
+  const agents = controller(PrometheusAgent, {
+    owns: [StatefulSet, DaemonSet, { kind: Secret, labelSelector: managedSelector }],
+    watches: [
+      wakingAll(ServiceMonitor, PrometheusAgent),
+      wakingAll(PodMonitor, PrometheusAgent),
+      wakingAll(Probe, PrometheusAgent),
+      wakingAll(ScrapeConfig, PrometheusAgent),
+      wakingAll(Namespace, PrometheusAgent),
+      watching(Service, () => [], { labelSelector: managedSelector }),
+      wakingByPod(labels.name, "prometheus-agent"),
+    ],
+    async reconcile(agent, context) {
+      const seen = await observeAgent(agent, context, gateway);
+      return actOnAgent(seen, planAgent(seen, settings), context);
     },
   });
   const alertmanagers = controller(Alertmanager, {
@@ -51,7 +69,7 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
       wakingAll(AlertmanagerConfig, Alertmanager),
       wakingAll(Namespace, Alertmanager),
       watching(Service, () => [], { labelSelector: managedSelector }),
-      wakingByPod(alertmanagerLabel),
+      wakingByPod(alertmanagerLabel, "alertmanager"),
     ],
     async reconcile(alertmanager, context) {
       const seen = await observeAlertmanager(alertmanager, context, gateway);
@@ -60,7 +78,7 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
   });
   return defineOperator({
     name: "prometheus",
-    controllers: [prometheuses, alertmanagers, ...bindingControllers, alertmanagerBindings],
+    controllers: [prometheuses, agents, alertmanagers, ...bindingControllers, alertmanagerBindings],
     permissions: [{ apiGroups: [""], resources: ["services"], verbs: ["create", "patch"] }],
   });
 }
@@ -70,11 +88,12 @@ function wakingAll<T extends KubeObject>(kind: KindRef<T>, workload: KindRef): R
   return watching(kind, (_, cache) => cache.list(workload, { allNamespaces: true }).map(keyOf));
 }
 
-/** The label's value is the name of the workload that the pod belongs to. */
-function wakingByPod(label: string): ReturnType<typeof watching<Pod>> {
+/** The label's value is the name of the workload that the pod of this application belongs to. */
+function wakingByPod(label: string, application: string): ReturnType<typeof watching<Pod>> {
   const keys = ({ metadata }: Pod): readonly { readonly name: string; readonly namespace: string }[] => {
     const name = metadata.labels?.[label];
-    return name === undefined ? [] : [{ name, namespace: metadata.namespace ?? "" }];
+    const isOther = metadata.labels?.["app.kubernetes.io/name"] !== application;
+    return name === undefined || isOther ? [] : [{ name, namespace: metadata.namespace ?? "" }];
   };
   return watching(Pod, keys, { labelSelector: managedSelector });
 }

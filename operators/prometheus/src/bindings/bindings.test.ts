@@ -3,6 +3,7 @@ import { Assets } from "../generate/assets.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { checkServiceMonitor } from "../select/check-monitor.ts";
+import { scrapingUsers } from "./binding-users.ts";
 import { type Binding, bindingsOf } from "./bindings.ts";
 
 const now = "2026-01-02T00:00:00Z";
@@ -19,8 +20,8 @@ function monitor(endpoint: object, bindings?: readonly Binding[]): ServiceMonito
 }
 
 function bindings(of: ServiceMonitor, ...prometheuses: readonly Prometheus[]): readonly Binding[] {
-  const sources = { prometheuses, namespaces: [], assets: new Assets(), now };
-  return bindingsOf("ServiceMonitor", of, sources, checkServiceMonitor);
+  const users = scrapingUsers({ prometheuses, agents: [] }, new Assets(), checkServiceMonitor);
+  return bindingsOf("ServiceMonitor", of, users, { namespaces: [], now });
 }
 
 const valid = { type: "Accepted", status: "True", reason: "Valid", message: "It is part of the configuration" };

@@ -1,13 +1,8 @@
-/** Which Prometheuses use a monitor or rules, and whether they accept it; pure. */
-import { given } from "../generate/generation.ts";
-import { defaultPrometheusVersion, parseVersion, type Version } from "../generate/version.ts";
-import type { Assets } from "../generate/assets.ts";
+/** Which workloads use a monitor or rules, and whether they accept it; pure. */
 import { monitoringGroup } from "../kind/monitoring-group.ts";
-import type { Prometheus } from "../kind/prometheus.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
-import type { CheckedBy } from "../select/check-scrape.ts";
 import { type Refusal, refusalText } from "../select/refusal.ts";
-import { type ConfigurationKind, isManaged, type Labelled, selected } from "../select/selection.ts";
+import { type ConfigurationKind, type Labelled, type Selecting, selected } from "../select/selection.ts";
 
 type Status = NonNullable<ServiceMonitor["status"]>;
 export type Binding = NonNullable<Status["bindings"]>[number];
@@ -18,60 +13,33 @@ export interface Bound extends Labelled {
   readonly status?: Status;
 }
 
-/** A Prometheus whose version is none accepts nothing. */
-export interface Judge extends CheckedBy {
-  readonly prometheus: Prometheus;
+/** A workload that may use objects of one kind, and why it refuses one. */
+export interface User<T> {
+  readonly resource: "prometheuses" | "prometheusagents" | "thanosrulers";
+  readonly workload: Selecting;
+  readonly refusal: (object: T) => Refusal | undefined;
 }
 
+/** When and among what the objects are looked at. */
 export interface BindingSources {
-  readonly prometheuses: readonly Prometheus[];
   readonly namespaces: readonly Labelled[];
-  readonly assets: Assets;
   /** RFC 3339. */
   readonly now: string;
 }
 
-/** In the order of their names. The time of a condition stays while its status does. */
+/** In the order of the users. The time of a condition stays while its status does. */
 export function bindingsOf<T extends Bound>(
   kind: ConfigurationKind,
   object: T,
-  sources: BindingSources,
-  check: (judge: Judge, object: T) => Refusal | undefined,
+  users: readonly User<T>[],
+  { namespaces, now }: BindingSources,
 ): readonly Binding[] {
-  return sources.prometheuses
-    .filter((prometheus) => uses(prometheus, kind, object, sources.namespaces))
-    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    .map((prometheus) => bindingOf(prometheus, object, sources, check));
-}
-
-function keyOf({ metadata }: Prometheus): string {
-  return `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
-}
-
-/** Without a selector of targets, a Prometheus uses rules alone. */
-function uses(
-  prometheus: Prometheus,
-  kind: ConfigurationKind,
-  object: Bound,
-  namespaces: readonly Labelled[],
-): boolean {
-  const mayUse = kind === "PrometheusRule" || isManaged(prometheus.spec);
-  return mayUse && selected(prometheus, kind, [object], namespaces).length > 0;
-}
-
-function bindingOf<T extends Bound>(
-  prometheus: Prometheus,
-  object: T,
-  { assets, now }: BindingSources,
-  check: (judge: Judge, object: T) => Refusal | undefined,
-): Binding {
-  const { name = "", namespace = "" } = prometheus.metadata;
-  const version = versionOf(prometheus);
-  const refusal =
-    version === undefined
-      ? { field: "spec.version", message: `Prometheus "${namespace}/${name}" has a version that is none` }
-      : check({ prometheus, spec: prometheus.spec, version, assets }, object);
-  return acceptedBinding({ resource: "prometheuses", name, namespace }, refusal, object, now);
+  return users
+    .filter(({ workload }) => selected(workload, kind, [object], namespaces).length > 0)
+    .map(({ resource, workload, refusal }) => {
+      const { name = "", namespace = "" } = workload.metadata;
+      return acceptedBinding({ resource, name, namespace }, refusal(object), object, now);
+    });
 }
 
 /** Without a refusal, the workload has accepted the object. */
@@ -107,8 +75,4 @@ function accepted(
     reason: refusal === undefined ? "Valid" : "InvalidConfiguration",
     message: refusal === undefined ? "It is part of the configuration" : refusalText(refusal),
   };
-}
-
-function versionOf({ spec }: Prometheus): Version | undefined {
-  return parseVersion(given(spec.version) ?? defaultPrometheusVersion);
 }

@@ -35,8 +35,7 @@ export function ruleSettings(generation: Generation, spec: PrometheusSpec): Sect
 
 /** A name without a folder is in the volume for logs. */
 function logFile(path: string | undefined): string | undefined {
-  if (path === undefined || path.includes("/")) return path;
-  return path === "" ? logFolder : `${logFolder}/${path}`;
+  return path === undefined || path === "" || path.includes("/") ? path : `${logFolder}/${path}`;
 }
 
 /** Who the server is; users cannot take these names. */

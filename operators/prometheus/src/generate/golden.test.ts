@@ -9,7 +9,7 @@ import type { Prometheus } from "../kind/prometheus.ts";
 import type { ScrapeConfig } from "../kind/scrape-config.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
 import { assetsOf, type GoldenAsset, goldenFiles, parseYaml, readGolden } from "../testing/golden-cases.ts";
-import { configurationText, generateConfiguration } from "./configuration.ts";
+import { configurationText, generateAgentConfiguration, generateConfiguration } from "./configuration.ts";
 import { ConfigurationRefused, type GeneratorOptions } from "./generation.ts";
 
 interface GoldenCase {
@@ -20,6 +20,8 @@ interface GoldenCase {
   readonly probes?: readonly Probe[];
   readonly scrapeConfigs?: readonly ScrapeConfig[];
   readonly assets?: readonly GoldenAsset[];
+  /** Of an agent. */
+  readonly isPerNode?: boolean;
   readonly ruleConfigMaps?: readonly string[];
   readonly additionalScrapeConfigs?: string;
   readonly additionalAlertRelabelConfigs?: string;
@@ -34,8 +36,10 @@ const folder = new URL("fixtures/", import.meta.url);
 const files = goldenFiles(folder);
 
 /** As the file has it: what Prometheus reads, not what was put in. */
-function generated({ assets, ...sources }: GoldenCase): unknown {
-  const { configuration } = generateConfiguration({ ...sources, assets: assetsOf(assets) });
+function generated({ assets, ...given }: GoldenCase): unknown {
+  const sources = { ...given, assets: assetsOf(assets) };
+  const isAgent = given.prometheus.kind === "PrometheusAgent";
+  const { configuration } = isAgent ? generateAgentConfiguration(sources) : generateConfiguration(sources);
   return parseYaml(configurationText(configuration));
 }
 

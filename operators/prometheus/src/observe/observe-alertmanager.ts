@@ -26,7 +26,7 @@ export async function observeAlertmanager(
     root,
     assets: await readAssets(keysOfAlertmanager(alertmanager, root, configs), context),
     statefulSets: context.children.list(StatefulSet),
-    pods: await observePods({ label: alertmanagerLabel, name }, context, gateway),
+    pods: await observePods({ [alertmanagerLabel]: name }, context, gateway),
     servicePortName: servicePortName(alertmanager, context),
   };
 }

@@ -1,16 +1,18 @@
 /** Reads the pods of a workload, and what their reloaders report. */
 import type { ReconcileContext, Stored } from "setpoint";
-import { Pod } from "setpoint/kinds";
+import { matchesLabelSelector, Pod } from "setpoint/kinds";
 import type { SeenPod } from "../seen/seen.ts";
 import type { LoadedGateway } from "./loaded-gateway.ts";
 
-/** Those whose label `label` has the value `name`, in the order of their names. */
+/** Those with these labels, in the order of their names. */
 export async function observePods(
-  { label, name }: { readonly label: string; readonly name: string },
+  labels: Readonly<Record<string, string>>,
   context: ReconcileContext,
   gateway: LoadedGateway,
 ): Promise<readonly SeenPod[]> {
-  const pods = context.list(Pod).filter((pod) => pod.metadata.labels?.[label] === name);
+  const pods = context
+    .list(Pod)
+    .filter((pod) => matchesLabelSelector({ matchLabels: labels }, pod.metadata.labels ?? {}));
   const sorted = pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   const seen = await Promise.all(sorted.map((pod) => observePod(pod, gateway, context.signal)));
   context.signal.throwIfAborted();

@@ -1,17 +1,18 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing. */
 import type { ReconcileContext, Stored } from "setpoint";
-import { Namespace, Secret, StatefulSet } from "setpoint/kinds";
+import { DaemonSet, Namespace, Secret, StatefulSet } from "setpoint/kinds";
 import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Probe } from "../kind/probe.ts";
 import type { Prometheus } from "../kind/prometheus.ts";
+import type { PrometheusAgent } from "../kind/prometheus-agent.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { keysOfPrometheus } from "../select/prometheus-keys.ts";
 import { keysOfScrapeObjects, type ScrapeObjects, selectScrapeObjects } from "../select/scrape-objects.ts";
 import { isManaged, selected } from "../select/selection.ts";
-import type { Seen } from "../seen/seen.ts";
-import { labels, prefixed } from "../workload/names.ts";
+import type { AgentSeen, ScrapingSeen, Seen } from "../seen/seen.ts";
+import { applicationName, labels, prefixed } from "../workload/names.ts";
 import type { LoadedGateway } from "./loaded-gateway.ts";
 import { observePods } from "./observe-pods.ts";
 import { readAssets } from "./read-assets.ts";
@@ -21,18 +22,40 @@ export async function observe(
   context: ReconcileContext,
   gateway: LoadedGateway,
 ): Promise<Seen> {
+  const scraping = await observeScraping(prometheus, context, gateway);
+  const rules = context.list(PrometheusRule, { allNamespaces: true });
+  return {
+    ...scraping,
+    rules: selected(prometheus, "PrometheusRule", rules, scraping.namespaces),
+  };
+}
+
+export async function observeAgent(
+  agent: Stored<PrometheusAgent>,
+  context: ReconcileContext,
+  gateway: LoadedGateway,
+): Promise<AgentSeen> {
+  const scraping = await observeScraping(agent, context, gateway);
+  return { ...scraping, daemonSets: context.children.list(DaemonSet) };
+}
+
+async function observeScraping<P extends Stored<Prometheus> | Stored<PrometheusAgent>>(
+  prometheus: P,
+  context: ReconcileContext,
+  gateway: LoadedGateway,
+): Promise<ScrapingSeen & { readonly prometheus: P }> {
   const namespaces = context.list(Namespace, { allNamespaces: true });
   const objects = selectScrapeObjects(prometheus, listScrapeObjects(context), namespaces);
+  const { namespace } = prometheus.metadata;
   const own = keysOfPrometheus(prometheus).map(({ asset }) => asset);
-  const { name, namespace } = prometheus.metadata;
+  const pods = { [labels.name]: prometheus.metadata.name, "app.kubernetes.io/name": applicationName(prometheus) };
   return {
     prometheus,
     ...objects,
-    rules: selected(prometheus, "PrometheusRule", context.list(PrometheusRule, { allNamespaces: true }), namespaces),
     namespaces,
     assets: await readAssets([...own, ...keysOfScrapeObjects(objects)], context),
     statefulSets: context.children.list(StatefulSet),
-    pods: await observePods({ label: labels.name, name }, context, gateway),
+    pods: await observePods(pods, context, gateway),
     // A user's Secret has no label of ours, so the cache lacks it.
     hasConfiguration:
       isManaged(prometheus.spec) || (await context.fresh(Secret, prefixed(prometheus), namespace)) !== undefined,

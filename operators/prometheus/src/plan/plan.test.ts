@@ -177,7 +177,7 @@ test("a Prometheus that listens locally is not asked", () => {
 
 test("the status counts the pods of all shards, and lists what was left out", () => {
   const of = seen({ serviceMonitorSelector: {}, shards: 2, replicas: 2, runtime: { goGC: 50 }, version: "2.52.0" });
-  expect(statusOf(of, plan(of, settings))).toMatchObject({
+  expect(statusOf(of, prometheusFacts(of), plan(of, settings))).toMatchObject({
     observedGeneration: 3,
     replicas: 4,
     availableReplicas: 0,
@@ -189,7 +189,8 @@ test("the status counts the pods of all shards, and lists what was left out", ()
 
 test("a field that nobody acts on is a problem of the status", () => {
   const misspelt = { serviceMonitorSelector: {}, retentoin: "1d" };
-  expect(statusOf(seen(misspelt), plan(seen(misspelt), settings)).problems).toEqual([
+  const of = seen(misspelt);
+  expect(statusOf(of, prometheusFacts(of), plan(of, settings)).problems).toEqual([
     'Prometheus "monitoring/main": spec.retentoin: this operator does not act on this field; correct its name, or remove it',
   ]);
 });

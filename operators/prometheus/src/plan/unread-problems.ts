@@ -9,25 +9,30 @@ import { prometheusSpec } from "../kind/prometheus.ts";
 import { scrapeConfigSpec } from "../kind/scrape-config.ts";
 import { serviceMonitorSpec } from "../kind/service-monitor.ts";
 import { unreadFields } from "../kind/unread-fields.ts";
+import type { ScrapeObjects } from "../select/scrape-objects.ts";
 import type { Seen } from "../seen/seen.ts";
 
 const message = "this operator does not act on this field; correct its name, or remove it";
 
-export function unreadProblems({
-  prometheus,
+export function unreadProblems(seen: Seen): readonly Problem[] {
+  return [
+    ...unreadProblemsOf(prometheusSpec, [seen.prometheus]),
+    ...unreadScrapeProblems(seen),
+    ...unreadProblemsOf(ruleSpec, seen.rules),
+  ];
+}
+
+export function unreadScrapeProblems({
   serviceMonitors,
   podMonitors,
   probes,
   scrapeConfigs,
-  rules,
-}: Seen): readonly Problem[] {
+}: ScrapeObjects): readonly Problem[] {
   return [
-    ...unreadProblemsOf(prometheusSpec, [prometheus]),
     ...unreadProblemsOf(serviceMonitorSpec, serviceMonitors),
     ...unreadProblemsOf(podMonitorSpec, podMonitors),
     ...unreadProblemsOf(probeSpec, probes),
     ...unreadProblemsOf(scrapeConfigSpec, scrapeConfigs),
-    ...unreadProblemsOf(ruleSpec, rules),
   ];
 }
 

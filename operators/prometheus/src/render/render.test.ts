@@ -129,3 +129,14 @@ test("an Alertmanager is a document too, with the AlertmanagerConfigs of both ve
     'Alertmanager "default/main": left out: AlertmanagerConfig "default/broken": spec.route.receiver: there is no receiver "none" in spec.receivers\n',
   );
 });
+
+test("an agent is a document too, without rules", async () => {
+  const agent = prometheus("main", "{serviceMonitorSelector: {}, ruleSelector: {}}")
+    .replace("monitoring.coreos.com/v1", "monitoring.coreos.com/v1alpha1")
+    .replace("kind: Prometheus", "kind: PrometheusAgent");
+  const { code, jobs, text, problems } = await render("agent", agent + monitor("x", "default"));
+  expect([code, jobs]).toEqual([0, [["serviceMonitor/default/x/0"]]]);
+  expect(text).toContain('# PrometheusAgent "default/main"');
+  expect(text).not.toContain("rule_files");
+  expect(problems).toContain("spec.ruleSelector: this operator does not act on this field");
+});

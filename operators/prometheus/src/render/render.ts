@@ -1,4 +1,4 @@
-/** The configuration of each Prometheus and Alertmanager among objects of files, as the operator has it. */
+/** The configuration of each workload among objects of files, as the operator has it. */
 import type { KindRef, KubeObject, Stored } from "setpoint";
 import { isDecodeError, Namespace } from "setpoint/kinds";
 import { assetPath, Assets } from "../generate/assets.ts";
@@ -9,10 +9,12 @@ import { AlertmanagerConfig } from "../kind/alertmanager-config.ts";
 import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Probe } from "../kind/probe.ts";
 import { Prometheus } from "../kind/prometheus.ts";
+import { PrometheusAgent } from "../kind/prometheus-agent.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { chooseConfigs } from "../notification/choose-configs.ts";
+import { planAgent } from "../plan/agent-plan.ts";
 import { planAlertmanager } from "../plan/alertmanager-plan.ts";
 import type { Plan, PlanSettings } from "../plan/outcome.ts";
 import { plan } from "../plan/plan.ts";
@@ -30,7 +32,7 @@ export interface Rendered {
   readonly problems: readonly string[];
 }
 
-/** Prometheuses before Alertmanagers, in the order of their names. */
+/** Prometheuses, then agents, then Alertmanagers, in the order of their names. */
 export function renderAll(objects: readonly FileObject[], settings: Omit<PlanSettings, "image">): readonly Rendered[] {
   const sources: Sources = {
     serviceMonitors: parsed(ServiceMonitor, objects),
@@ -45,6 +47,7 @@ export function renderAll(objects: readonly FileObject[], settings: Omit<PlanSet
   const configs = [...parsed(AlertmanagerConfig, objects), ...converted(objects)];
   return [
     ...byName(parsed(Prometheus, objects)).map((each) => renderPrometheus(each, sources, all)),
+    ...byName(parsed(PrometheusAgent, objects)).map((each) => renderAgent(each, sources, all)),
     ...byName(parsed(Alertmanager, objects)).map((each) => renderAlertmanager(each, { ...sources, configs }, all)),
   ];
 }
@@ -59,6 +62,8 @@ interface Sources extends ScrapeObjects {
   readonly assets: Assets;
 }
 
+const usersOwn = "it has no selector of targets, so its configuration is the user's";
+
 function renderPrometheus(prometheus: Stored<Prometheus>, sources: Sources, settings: PlanSettings): Rendered {
   const { namespaces, assets } = sources;
   const name = `Prometheus "${nameOf(prometheus)}"`;
@@ -71,7 +76,15 @@ function renderPrometheus(prometheus: Stored<Prometheus>, sources: Sources, sett
     },
     settings,
   );
-  return rendered(name, made, "it has no selector of targets, so its configuration is the user's");
+  return rendered(name, made, usersOwn);
+}
+
+function renderAgent(agent: Stored<PrometheusAgent>, sources: Sources, settings: PlanSettings): Rendered {
+  const { namespaces, assets } = sources;
+  const objects = selectScrapeObjects(agent, sources, namespaces);
+  const pods = { statefulSets: [], daemonSets: [], pods: [], hasConfiguration: true };
+  const made = planAgent({ prometheus: agent, ...objects, namespaces, assets, ...pods }, settings);
+  return rendered(`PrometheusAgent "${nameOf(agent)}"`, made, usersOwn);
 }
 
 function renderAlertmanager(

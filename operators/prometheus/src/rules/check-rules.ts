@@ -1,17 +1,15 @@
 /** Whether a PrometheusRule can be loaded, by the rules of Prometheus' own loader. */
 import { stringify } from "yaml";
 import { durationMs } from "../generate/durations.ts";
-import type { Version } from "../generate/version.ts";
 import type { Rule, RuleGroup } from "../kind/prometheus-rule.ts";
 import { firstRefusal, refuse, type Refusal, within } from "../select/refusal.ts";
 import { promqlProblem, type PromqlOptions } from "./promql.ts";
+import type { RuleFormat } from "./rule-format.ts";
 
 /** Half of what the server stores of one ConfigMap, as upstream has it. */
 export const ruleBytesMax = 524_288;
 
-export interface RuleCheck extends PromqlOptions {
-  readonly version: Version;
-}
+export type RuleCheck = PromqlOptions & Pick<RuleFormat, "takesAnyName">;
 
 export function checkRuleGroups(check: RuleCheck, groups: readonly RuleGroup[]): Refusal | undefined {
   const names = groups.map(({ name }) => name);
@@ -35,7 +33,7 @@ function checkGroup(check: RuleCheck, group: RuleGroup): Refusal | undefined {
   return firstRefusal([
     checkDuration("interval", group.interval),
     checkDuration("query_offset", group.query_offset),
-    checkLabels("labels", group.labels ?? {}, check.version),
+    checkLabels("labels", group.labels ?? {}, check),
     ...rules.map((rule, index) => within(`rules[${index}]`, checkRule(check, rule))),
   ]);
 }
@@ -50,12 +48,12 @@ function checkDuration(field: string, text: string | undefined): Refusal | undef
 const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-function isLabelName(name: string, { major }: Version): boolean {
-  return name !== "__name__" && (major >= 3 ? name !== "" : labelName.test(name));
+function isLabelName(name: string, { takesAnyName }: RuleCheck): boolean {
+  return name !== "__name__" && (takesAnyName ? name !== "" : labelName.test(name));
 }
 
-function checkLabels(field: string, labels: Readonly<Record<string, string>>, version: Version): Refusal | undefined {
-  const wrong = Object.keys(labels).find((name) => !isLabelName(name, version));
+function checkLabels(field: string, labels: Readonly<Record<string, string>>, check: RuleCheck): Refusal | undefined {
+  const wrong = Object.keys(labels).find((name) => !isLabelName(name, check));
   return wrong === undefined ? undefined : refuse(`${field}.${wrong}`, `expected the name of a label, got "${wrong}"`);
 }
 
@@ -67,22 +65,22 @@ function checkRule(check: RuleCheck, rule: Rule): Refusal | undefined {
   const problem = expression.trim() === "" ? "expected an expression, got nothing" : promqlProblem(expression, check);
   return firstRefusal([
     problem === undefined ? undefined : refuse("expr", problem),
-    record === "" ? undefined : checkRecording(rule, check.version),
+    record === "" ? undefined : checkRecording(rule, check),
     checkDuration("for", rule.for),
     checkDuration("keep_firing_for", rule.keep_firing_for),
-    checkLabels("labels", labels, check.version),
-    checkLabels("annotations", annotations, check.version),
+    checkLabels("labels", labels, check),
+    checkLabels("annotations", annotations, check),
     ...(alert === "" ? [] : [checkTemplates("labels", labels), checkTemplates("annotations", annotations)]),
   ]);
 }
 
-function checkRecording(rule: Rule, { major }: Version): Refusal | undefined {
+function checkRecording(rule: Rule, { takesAnyName }: RuleCheck): Refusal | undefined {
   const { record = "" } = rule;
   const alertsOnly = (["for", "keep_firing_for"] as const).find((field) => (rule[field] ?? "") !== "");
   if (alertsOnly !== undefined) return refuse(alertsOnly, "only alerts have it; remove it, or use alert");
   if (Object.keys(rule.annotations ?? {}).length > 0)
     return refuse("annotations", "only alerts have them; remove them, or use alert");
-  return major < 3 && !metricName.test(record)
+  return !takesAnyName && !metricName.test(record)
     ? refuse("record", `expected the name of a metric, got "${record}"`)
     : undefined;
 }

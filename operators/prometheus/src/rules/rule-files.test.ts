@@ -4,11 +4,15 @@ import { versionOf } from "../testing/golden-cases.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
 import { PrometheusRule, type Rule, type RuleGroup } from "../kind/prometheus-rule.ts";
 import { packRuleFiles, type RenderedRule, renderRule, ruleConfigMapNames } from "./rule-files.ts";
+import { prometheusRules, thanosRules } from "./rule-format.ts";
 
 function render(groups: readonly RuleGroup[], spec: Partial<PrometheusSpec> = {}, version = "2.53.3"): RenderedRule {
   const prometheus = Prometheus({ name: "main", namespace: "monitoring", spec });
   const rule = PrometheusRule({ name: "app", namespace: "shop", spec: { groups } });
-  return renderRule(prometheus, versionOf(version), { ...rule, metadata: { ...rule.metadata, uid: "7" } });
+  return renderRule(prometheusRules(prometheus.spec, versionOf(version)), {
+    ...rule,
+    metadata: { ...rule.metadata, uid: "7" },
+  });
 }
 
 function ruleGroup(...rules: readonly Rule[]): RuleGroup {
@@ -138,4 +142,19 @@ test("pods mount three ConfigMaps before there are as many", () => {
     ["0", "1", "2"].map((n) => `prometheus-main-rulefiles-${n}`),
   );
   expect(ruleConfigMapNames("prometheus-main", 4)).toHaveLength(4);
+});
+
+test("Thanos takes what happens on a partial response, and other fields by its own versions", () => {
+  const rule = PrometheusRule({
+    name: "r",
+    namespace: "n",
+    spec: { groups: [{ name: "g", partial_response_strategy: "warn", labels: { a: "b" }, rules: [] }] },
+  });
+  const textOf = (version: string): unknown => {
+    const rendered = renderRule(thanosRules({}, versionOf(version)), rule);
+    return "file" in rendered ? parse(rendered.file.text) : rendered.refusal;
+  };
+  const group = { name: "g", partial_response_strategy: "warn", rules: [] };
+  expect(textOf("0.42.2")).toEqual({ groups: [{ ...group, labels: { a: "b" } }] });
+  expect(textOf("0.38.0")).toEqual({ groups: [group] });
 });

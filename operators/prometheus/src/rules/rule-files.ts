@@ -1,13 +1,11 @@
 /** The files with rules that Prometheus loads, and the ConfigMaps that hold them; pure. */
 import { stringify } from "yaml";
 import { enforcedLabel } from "../generate/namespace-enforcement.ts";
-import { isAtLeast, type Version } from "../generate/version.ts";
-import { monitoringGroup } from "../kind/monitoring-group.ts";
-import type { Prometheus, PrometheusSpec } from "../kind/prometheus.ts";
 import type { PrometheusRule, Rule, RuleGroup } from "../kind/prometheus-rule.ts";
 import { firstRefusal, type Refusal } from "../select/refusal.ts";
 import { checkRuleGroups, ruleBytesMax } from "./check-rules.ts";
 import { withMatcher } from "./promql.ts";
+import type { RuleFormat } from "./rule-format.ts";
 
 /** ConfigMaps that pods mount although they need not exist: a second one makes no pod restart. */
 const mountedMin = 3;
@@ -20,38 +18,32 @@ export interface RuleFile {
 /** What became of a PrometheusRule: a file, or the reason why there is none. */
 export type RenderedRule = { readonly file: RuleFile } | { readonly refusal: Refusal };
 
-export function renderRule({ spec }: Prometheus, version: Version, rule: PrometheusRule): RenderedRule {
+export function renderRule(format: RuleFormat, rule: PrometheusRule): RenderedRule {
   const { namespace = "", name = "", uid = "" } = rule.metadata;
-  const groups = (rule.spec.groups ?? []).map((group) => knownFields(group, version));
-  const refusal = firstRefusal([checkRuleGroups({ version, features: spec.enableFeatures ?? [] }, groups)]);
+  const groups = (rule.spec.groups ?? []).map((group) => knownFields(group, format));
+  const refusal = firstRefusal([checkRuleGroups(format, groups)]);
   if (refusal !== undefined) return { refusal };
-  const label = enforcedLabel(withExcludedRules(spec), { resource: "prometheusrules", namespace, name });
+  const label = enforcedLabel(format.enforcement, { resource: "prometheusrules", namespace, name });
   const enforced = label === undefined ? groups : groups.map((group) => enforce(group, label, namespace));
   return { file: { name: `${namespace}-${name}-${uid}.yaml`, text: fileText(enforced) } };
 }
 
-/** The older field excludes rules by name. */
-function withExcludedRules(spec: PrometheusSpec): PrometheusSpec {
-  const rules = (spec.prometheusRulesExcludedFromEnforce ?? []).map(({ ruleNamespace, ruleName }) => ({
-    group: monitoringGroup,
-    resource: "prometheusrules",
-    namespace: ruleNamespace,
-    name: ruleName,
-  }));
-  return { ...spec, excludedFromEnforcement: [...(spec.excludedFromEnforcement ?? []), ...rules] };
-}
-
-/** Without the fields that this version of Prometheus would refuse, and without those of Thanos. */
-function knownFields(group: RuleGroup, version: Version): RuleGroup {
-  const { partial_response_strategy: _, limit, query_offset: offset, labels, rules = [], ...others } = group;
-  const known = (minimum: string): boolean => isAtLeast(version, minimum);
+/** Without the fields that the server would refuse. */
+function knownFields(group: RuleGroup, format: RuleFormat): RuleGroup {
+  const { partial_response_strategy: strategy, limit, query_offset: offset, labels, rules = [], ...others } = group;
   return {
     ...others,
-    ...(limit !== undefined && known("2.31.0") ? { limit } : {}),
-    ...(offset !== undefined && known("2.53.0") ? { query_offset: offset } : {}),
-    ...(labels !== undefined && known("3.0.0") ? { labels } : {}),
-    rules: known("2.42.0") ? rules : rules.map(({ keep_firing_for: __, ...rule }) => rule),
+    ...(limit !== undefined && format.takesLimit ? { limit } : {}),
+    ...(offset !== undefined && format.takesQueryOffset ? { query_offset: offset } : {}),
+    ...(labels !== undefined && format.takesGroupLabels ? { labels } : {}),
+    ...(strategy !== undefined && format.takesPartialResponse ? { partial_response_strategy: strategy } : {}),
+    rules: format.takesKeepFiringFor ? rules : rules.map(withoutKeepFiringFor),
   };
+}
+
+function withoutKeepFiringFor(rule: Rule): Rule {
+  const { keep_firing_for: _, ...others } = rule;
+  return others;
 }
 
 function enforce(group: RuleGroup, label: string, namespace: string): RuleGroup {
@@ -80,7 +72,10 @@ function withoutEmpty<T>(value: T): T {
   return Object.fromEntries(entries.map(([key, each]) => [key, maps.has(key) ? each : withoutEmpty(each)])) as T;
 }
 
-const optional = new Set(["for", "keep_firing_for", "interval", "query_offset", "record", "alert"]);
+const optional = new Set([
+  ...["for", "keep_firing_for", "interval", "query_offset", "record", "alert"],
+  "partial_response_strategy",
+]);
 /** What users name as they like. */
 const maps = new Set(["labels", "annotations"]);
 

@@ -3,7 +3,9 @@ import { gunzipSync } from "node:zlib";
 import { ConfigMap, Secret } from "setpoint/kinds";
 import { type Fault, type ProgramModel, type Setting, simulate, type World } from "setpoint/testing";
 import { Probe } from "../kind/probe.ts";
+import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Prometheus, type PrometheusSpec } from "../kind/prometheus.ts";
+import { PrometheusAgent, type PrometheusAgentSpec } from "../kind/prometheus-agent.ts";
 import { PrometheusRule, type Rule } from "../kind/prometheus-rule.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { type ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
@@ -54,8 +56,8 @@ export class SimulatedReloaders {
   readonly gateway: LoadedGateway = () => Promise.resolve(this.#loaded);
 
   /** The mounted files of all pods have changed. */
-  async mount(world: World): Promise<void> {
-    const secret = await world.get(Secret, "prometheus-main");
+  async mount(world: World, name = "prometheus-main"): Promise<void> {
+    const secret = await world.get(Secret, name);
     const rules = await world.list(ConfigMap);
     const files = rules.flatMap(({ metadata, data = {} }) =>
       Object.entries(data).map(([file, text]) => [`${metadata.name}/${file}`, text] as const),
@@ -85,6 +87,20 @@ export async function setUp(seed: number): Promise<Stage> {
     operators: [prometheusOperator(reloaders.gateway, { image, options: { endpointSlices: true } })],
   });
   return { world, reloaders };
+}
+
+export function agent(spec: Partial<PrometheusAgentSpec> = {}): PrometheusAgent {
+  return PrometheusAgent({ name: "main", spec: { serviceMonitorSelector: {}, ...spec } });
+}
+
+/** One that has a pod on each node, and scrapes the pods of it. */
+export function nodeAgent(): PrometheusAgent {
+  return PrometheusAgent({ name: "main", spec: { mode: "DaemonSet", podMonitorSelector: {} } });
+}
+
+export function podMonitor(name: string): PodMonitor {
+  const spec = { selector: { matchLabels: { app: name } }, podMetricsEndpoints: [{ port: "web" }] };
+  return PodMonitor({ name, spec });
 }
 
 export function prometheus(spec: Partial<PrometheusSpec> = {}): Prometheus {

@@ -10,7 +10,8 @@ import { Kubectl } from "../kubectl/kubectl.ts";
 const manifests = new URL("../../operators/prometheus/manifests/install.yaml", import.meta.url).pathname;
 const upstream = new URL("fixtures/", import.meta.url).pathname;
 const applicationImage = "quay.io/brancz/prometheus-example-app:v0.5.0";
-const receiverImage = "setpoint.invalid/alert-receiver:2";
+/** A web server whose scripts are those of its folder `/www/cgi-bin`. */
+export const scriptImage = "setpoint.invalid/alert-receiver:2";
 const loadMsMax = 600_000;
 const eventsLengthMax = 4_000;
 
@@ -41,12 +42,12 @@ function receiver(folder: string): ImageSource {
   };
 }
 
-async function loadImages(): Promise<void> {
+async function loadImages(more: Readonly<Record<string, ImageSource>>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-prometheus-"));
   const record = join(tmpdir(), "setpoint-e2e-prometheus");
   mkdirSync(record, { recursive: true });
   try {
-    const images = { [applicationImage]: application(folder), [receiverImage]: receiver(folder) };
+    const images = { [applicationImage]: application(folder), [scriptImage]: receiver(folder), ...more };
     await loadMadeImages(images, join(record, "images.json"), AbortSignal.timeout(loadMsMax));
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -66,8 +67,9 @@ export class PrometheusPlayground implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  static async open(): Promise<PrometheusPlayground> {
-    await loadImages();
+  /** `more` are images that only one file of tests needs. */
+  static async open(more: Readonly<Record<string, ImageSource>> = {}): Promise<PrometheusPlayground> {
+    await loadImages(more);
     await using parts = new AsyncDisposableStack();
     const cluster = parts.use(await startCluster({ directory: undefined, port: 0, nodes: 1, say: console.log }));
     const kubectl = parts.use(new Kubectl(cluster.kubeconfig));
@@ -92,7 +94,7 @@ export class PrometheusPlayground implements AsyncDisposable {
   async startReceiver(): Promise<void> {
     const kept = { name: "kept", mountPath: "/www/kept" };
     const spec = {
-      containers: [{ name: "receiver", image: receiverImage, volumeMounts: [kept] }],
+      containers: [{ name: "receiver", image: scriptImage, volumeMounts: [kept] }],
       volumes: [{ name: "kept", emptyDir: {} }],
     };
     const metadata = { name: "receiver", labels: { run: "receiver" } };

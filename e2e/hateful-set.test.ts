@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Deployment, type Pod } from "@setpoint/api";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { chaosNames, HatefulSet } from "../operators/hateful-set/src/index.ts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { applyFile } from "../examples/etcd/install.ts";
 import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
 import { checkHashes } from "../examples/etcd/tour/steps.ts";
@@ -19,8 +19,10 @@ const minutes = Number(process.env["CHAOS_MINUTES"] ?? 1);
 const sampleMs = 100;
 /** Between what the EtcdCluster said and what was recorded of it. */
 const slackMs = 3_000;
-const startMsMax = 60_000;
+/** An image is built first, and the machine may be busy. */
+const startMsMax = 240_000;
 const recoveryMsMax = 120_000;
+const hashMsMax = 60_000;
 
 type Act = NonNullable<NonNullable<HatefulSet["status"]>["acts"]>[number];
 
@@ -80,7 +82,7 @@ function covers({ at, recoveredAfterSeconds = 0 }: Act, { atMs }: Sample): boole
   return atMs > fromMs - slackMs && atMs < fromMs + recoveredAfterSeconds * 1_000 + slackMs;
 }
 
-const timeout = minutes * 60_000 + 300_000;
+const timeout = minutes * 60_000 + 600_000;
 
 test("chaos at level 10 costs an etcd cluster no write, and its records are true", { timeout }, async () => {
   await playground.tell("orders", { size: 3, version: "3.5.16", volumeClaimTemplate }, async (cluster, writer) => {
@@ -114,6 +116,7 @@ test("chaos at level 10 costs an etcd cluster no write, and its records are true
       expect(said[0]?.text).toContain("3 of 3 members healthy");
       expect(said.at(-1)?.text).toContain("3 of 3 members healthy");
     }
-    await checkHashes(cluster, 3);
+    // A member that has just come back may be too busy to answer at once.
+    await vi.waitFor(() => checkHashes(cluster, 3), { timeout: hashMsMax, interval: 1_000 });
   });
 });

@@ -1,7 +1,9 @@
 /** The operator for HatefulSets, assembled of its parts. */
-import { controller, defineOperator, type Operator } from "setpoint";
-import type { PolicyRule } from "setpoint/install";
-import { record, strike } from "./act/act.ts";
+import { controller, defineOperator, type KindRef, type Operator } from "setpoint";
+import type { PolicyRule, WriteVerb } from "setpoint/install";
+import { NetworkPolicy } from "setpoint/kinds";
+import { record, strike, undo, undoAll } from "./act/act.ts";
+import { chaosNames } from "./kind/chaos-names.ts";
 import { HatefulSet } from "./kind/hateful-set.ts";
 import { observe } from "./observe/observe.ts";
 import { ResourceNames } from "./observe/resource-names.ts";
@@ -14,6 +16,7 @@ import type { Seen } from "./seen/seen.ts";
 const permissions: readonly PolicyRule[] = [
   { apiGroups: [""], resources: ["pods"], verbs: ["list", "delete"] },
   { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] },
+  { apiGroups: [""], resources: ["services"], verbs: ["get"] },
   { apiGroups: [""], resources: ["namespaces"], verbs: ["get"] },
   { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ["list"] },
   // Owners of pods: their labels opt in, their status says who leads and whether they are healthy.
@@ -22,15 +25,27 @@ const permissions: readonly PolicyRule[] = [
   { apiGroups: ["postgres.setpoint.dev"], resources: ["postgresclusters"], verbs: ["get"] },
 ];
 
+const writes = new Map<KindRef, readonly WriteVerb[]>([[NetworkPolicy, ["create", "delete"]]]);
+
 export function hatefulSetOperator(): Operator {
   const names = new ResourceNames();
   const sets = controller<HatefulSet, Seen, ChaosActions>(HatefulSet, {
     health,
+    owns: [{ kind: NetworkPolicy, labelSelector: chaosNames.fault }],
     observe: (set, context) => observe(set, context, names),
     plan,
+    cleanup: undoAll,
     status: (seen, step, { now }) => statusOf(seen, step, Date.parse(now)),
     conditions: conditionsOf,
-    actions: { strike, pretend: record, decline: record, recordRecovery: record, withdraw: record, abort: record },
+    actions: {
+      strike,
+      pretend: record,
+      decline: record,
+      recordRecovery: record,
+      withdraw: record,
+      abort: record,
+      undo,
+    },
   });
-  return defineOperator({ name: "hateful-set", controllers: [sets], permissions });
+  return defineOperator({ name: "hateful-set", controllers: [sets], permissions, writes });
 }

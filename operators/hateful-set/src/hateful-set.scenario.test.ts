@@ -1,6 +1,6 @@
 /** Stories of HatefulSets in the simulated world. */
 import { minutes, seconds } from "setpoint";
-import { Event, Namespace, Node, Pod, PodDisruptionBudget, StatefulSet } from "setpoint/kinds";
+import { Event, Namespace, NetworkPolicy, Node, Pod, PodDisruptionBudget, StatefulSet } from "setpoint/kinds";
 import { conditionOf, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { chaosNames } from "./kind/chaos-names.ts";
@@ -132,6 +132,54 @@ test("an annotation asks for one act", async () => {
   const { acts } = await statusOf(world);
   expect(acts).toMatchObject([{ id: "request-1", cause: "the request game day", phase: "Recovered" }]);
   await world.expectQuiet();
+});
+
+const partition = { chaosLevel: 0, targets: [{ type: "Partition" as const, durationSeconds: 60 }] };
+
+test("a partition is a NetworkPolicy for its time, which cuts off one pod", async () => {
+  await using world = await setUp(8);
+  await world.apply(chaos(partition, { [chaosNames.strike]: "cut" }));
+  await world.run(seconds(10));
+  const [policy] = await world.list(NetworkPolicy);
+  expect(policy?.spec).toMatchObject({ policyTypes: ["Ingress", "Egress"] });
+  const { acts = [] } = await statusOf(world);
+  expect(acts).toMatchObject([{ phase: "Struck", lasting: { policy: "chaos-request-1" } }]);
+  expect(policy?.spec?.podSelector?.matchLabels?.["statefulset.kubernetes.io/pod-name"]).toBe(acts[0]?.victim.name);
+  await world.settled();
+  expect(await world.list(NetworkPolicy)).toEqual([]);
+  expect((await statusOf(world)).acts).toMatchObject([{ phase: "Recovered" }]);
+});
+
+test.each(["before", "after"] as const)("an operator that dies %s any write leaves no lasting fault", async (when) => {
+  for (let write = 1; write <= 10; write++) {
+    await using world = await setUp(write);
+    world.crashOperatorAt(world.operatorWrites + write, when);
+    await world.apply(chaos(partition, { [chaosNames.strike]: "cut" }));
+    await world.run(seconds(90));
+    await world.settled();
+    expect(await world.list(NetworkPolicy)).toEqual([]);
+    expect(await statusOf(world)).toMatchObject({ total: 1, acts: [{ phase: "Recovered" }] });
+  }
+});
+
+test("a HatefulSet that is deleted or suspended takes its faults with it", async () => {
+  for (const end of ["delete", "suspend"] as const) {
+    await using world = await setUp(9);
+    await world.apply(chaos(partition, { [chaosNames.strike]: "cut" }));
+    await world.run(seconds(10));
+    expect(await world.list(NetworkPolicy)).toHaveLength(1);
+    if (end === "delete") await world.delete(HatefulSet, "chaos");
+    else await world.patch(HatefulSet, "chaos", { spec: { suspend: true } });
+    await world.run(seconds(5));
+    expect(await world.list(NetworkPolicy)).toEqual([]);
+  }
+});
+
+test("what the network cannot do is refused with the reason", async () => {
+  await using world = await setUp(10);
+  await world.apply(chaos());
+  const refused = world.patch(HatefulSet, "chaos", { spec: { targets: [{ type: "Delay" }] } });
+  await expect(refused).rejects.toThrow("the network cannot delay packets by any API of Kubernetes");
 });
 
 test("a dry run records and strikes nobody", async () => {

@@ -4,7 +4,7 @@
  */
 import { minutes } from "setpoint";
 import { missingRights, type PolicyRule, type Right, rightsOf } from "setpoint/install";
-import { ClusterRole, DaemonSet, Deployment } from "setpoint/kinds";
+import { ClusterRole, DaemonSet, Deployment, Service } from "setpoint/kinds";
 import { simulate } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { hatefulSetOperator } from "./hateful-set-operator.ts";
@@ -19,7 +19,7 @@ function isForOthers({ verb, group, resource }: Right): boolean {
   if (["etcd.setpoint.dev", "postgres.setpoint.dev"].includes(group)) return true;
   // Only an event whose sentence repeats becomes a series.
   if (resource === "events" && verb === "patch") return true;
-  return resource === "hatefulsets" && (verb === "get" || verb === "list");
+  return ["hatefulsets", "networkpolicies"].includes(resource) && (verb === "get" || verb === "list");
 }
 
 const ruleOf = ({ verb, group, resource }: Right): PolicyRule => ({
@@ -55,6 +55,13 @@ async function liveWithout(right: Right | undefined): Promise<readonly string[]>
     spec: { safety: { budgets: "Ignore", unhealthy: "Ignore", quorum: "Ignore" } },
   });
   await world.run(minutes(3));
+  const front = { selector: { app: "web" }, ports: [{ port: 80 }] };
+  await world.apply(Service({ name: "front", spec: front }));
+  await world.patch(HatefulSet, "chaos", {
+    metadata: { annotations: { [chaosNames.strike]: "cut" } },
+    spec: { targets: [{ type: "Partition", service: "front", durationSeconds: 10 }] },
+  });
+  await world.run(minutes(1));
   return world.trace.filter((line) => / hateful-set .* → 403/.test(line));
 }
 

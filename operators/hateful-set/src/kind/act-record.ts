@@ -15,6 +15,15 @@ export const actRecord = z.object({
   victim: z.object({ kind: z.string(), name: z.string(), uid: z.string() }),
   role: z.string().optional().describe("The role that the victim had."),
   target: reference.describe("The object whose health is watched: the outermost owner of the victim."),
+  lasting: z
+    .object({
+      policy: z.string().describe("The NetworkPolicy, which is the fault."),
+      podLabels: z.record(z.string(), z.string()).describe("The pods that it cuts off."),
+      until: z.string(),
+      endedAt: z.string().optional(),
+    })
+    .optional()
+    .describe("A fault that lasts until it is undone."),
   cause: z.string(),
   at: z.string().describe("When it was decided, before anything was done."),
   phase: z

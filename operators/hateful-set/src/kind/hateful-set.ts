@@ -1,5 +1,5 @@
 /** The kind HatefulSet: chaos with a conscience. */
-import { age, conditions, defineKind, type ObjectOf } from "setpoint";
+import { age, conditions, defineKind, type ObjectOf, rule } from "setpoint";
 import { labelSelector, timeZone } from "setpoint/kinds";
 import { z } from "zod";
 import { actRecord } from "./act-record.ts";
@@ -108,6 +108,12 @@ export const HatefulSet = defineKind({
   shortNames: ["hate"],
   spec,
   status,
+  rules: [
+    rule(
+      "size(self.metadata.name) <= 63",
+      "the name may have at most 63 characters, because faults have it as a label",
+    ),
+  ],
   printerColumns: {
     Level: "spec.chaosLevel",
     Acts: "status.total",

@@ -1,11 +1,11 @@
 /** Reads the targets into one snapshot, when there is something to decide; changes nothing. */
-import type { KubeObject, ReconcileContext, Stored } from "setpoint";
-import { matchesLabelSelector, Namespace, Pod, PodDisruptionBudget } from "setpoint/kinds";
+import { isNotFound, type KubeObject, type ReconcileContext, type Stored } from "setpoint";
+import { matchesLabelSelector, Namespace, NetworkPolicy, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { isOpen } from "../kind/act-record.ts";
 import { chaosNames } from "../kind/chaos-names.ts";
 import type { HatefulSet } from "../kind/hateful-set.ts";
 import { occasionOf } from "../seen/occasion.ts";
-import type { Seen, SeenPod, SeenTarget } from "../seen/seen.ts";
+import type { Seen, SeenPod, SeenService, SeenTarget } from "../seen/seen.ts";
 import { declaredState } from "./declared-state.ts";
 import { type Owner, OwnerChains } from "./owner-chain.ts";
 import type { ResourceNames } from "./resource-names.ts";
@@ -14,8 +14,26 @@ import type { ResourceNames } from "./resource-names.ts";
 const roleLabel = /(^|[/.-])(role|instanceRole)$/;
 
 export async function observe(set: Stored<HatefulSet>, context: ReconcileContext, names: ResourceNames): Promise<Seen> {
-  if (occasionOf(set, context.host.clock.now()) === undefined) return { set, targets: undefined };
-  return { set, targets: await observeTargets(set, context, names) };
+  const policies = context.children.list(NetworkPolicy).map(({ metadata }) => metadata.name);
+  const isIdle = occasionOf(set, context.host.clock.now()) === undefined;
+  if (isIdle) return { set, policies, targets: undefined, services: [] };
+  const [targets, services] = await Promise.all([observeTargets(set, context, names), observeServices(set, context)]);
+  return { set, policies, targets, services };
+}
+
+async function observeServices(set: Stored<HatefulSet>, context: ReconcileContext): Promise<readonly SeenService[]> {
+  const { client, signal } = context;
+  const namespace = set.metadata.namespace ?? "";
+  const wanted = new Set((set.spec.targets ?? []).flatMap(({ service }) => service ?? []));
+  const read = async (name: string): Promise<SeenService | undefined> => {
+    const service = await client.get(Service, { name, namespace }, { signal }).catch(unlessMissing);
+    return service && { name, uid: service.metadata.uid, selector: service.spec?.selector ?? {} };
+  };
+  return (await Promise.all([...wanted].map(read))).filter((service) => service !== undefined);
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
 }
 
 /** From the server: an act may not follow from a cache that is behind. */

@@ -2,9 +2,9 @@
 import type { Step } from "setpoint";
 import type { ActRecord } from "../kind/act-record.ts";
 
-/** How a pod is ended: `evict` asks its PodDisruptionBudgets, `delete` does not. */
+/** How it is done: `evict` asks the PodDisruptionBudgets, `delete` does not; `partition` makes the policy. */
 export interface Blow {
-  readonly method: "evict" | "delete";
+  readonly method: "evict" | "delete" | "partition";
   readonly gracePeriodSeconds?: number;
 }
 
@@ -17,6 +17,8 @@ export interface ChaosActions {
   readonly decline: { readonly why: string };
   /** The act is not done, or its target is gone. */
   readonly withdraw: { readonly id: string; readonly why: string };
+  /** Ends a fault that lasts. */
+  readonly undo: { readonly policy: string };
   /** The target does not recover. */
   readonly abort: { readonly id: string; readonly why: string };
 }

@@ -28,12 +28,13 @@ function troubleOfConditions({ conditions }: SeenTarget): string | undefined {
   return bad === undefined ? undefined : `${bad.type} is ${bad.status} (${bad.reason})`;
 }
 
-/** Why this pod may not be taken from its members now: too few would remain. */
-export function quorumTrouble(target: SeenTarget, { pod }: SeenPod): string | undefined {
+/** Why these pods may not be taken from their members now: too few would remain. */
+export function quorumTrouble(target: SeenTarget, pods: readonly SeenPod[]): string | undefined {
   if (target.members.length === 0) return undefined;
   const counted = hasVoters(target) ? target.members.filter(({ role }) => role !== "Learner") : target.members;
   const needed = hasVoters(target) ? Math.floor(counted.length / 2) + 1 : 1;
-  const left = counted.filter(({ name, healthy }) => healthy !== false && name !== pod.metadata.name).length;
+  const taken = new Set(pods.map(({ pod }) => pod.metadata.name));
+  const left = counted.filter(({ name, healthy }) => healthy !== false && !taken.has(name)).length;
   if (left >= needed) return undefined;
-  return `${target.kind} ${target.name} would have ${left} healthy members without ${pod.metadata.name}, and needs ${needed}`;
+  return `${target.kind} ${target.name} would have ${left} healthy members without ${[...taken].join(", ")}, and needs ${needed}`;
 }

@@ -22,9 +22,18 @@ interface Sketch {
   readonly status?: Status;
   readonly annotations?: Record<string, string>;
   readonly targets?: readonly SeenTarget[];
+  readonly policies?: readonly string[];
+  readonly services?: Seen["services"];
 }
 
-function seen({ spec = {}, status = { nextDecision: now }, annotations = {}, targets = [orders()] }: Sketch): Seen {
+function seen({
+  spec = {},
+  status = { nextDecision: now },
+  annotations = {},
+  targets = [orders()],
+  policies = [],
+  services = [],
+}: Sketch): Seen {
   const set = HatefulSet({
     name: "chaos",
     namespace: "shop",
@@ -33,7 +42,7 @@ function seen({ spec = {}, status = { nextDecision: now }, annotations = {}, tar
   });
   const metadata = { ...set.metadata, name: "chaos", uid: "set-uid", generation: 1, resourceVersion: "1" };
   const full = { interval: 1, total: 0, recovered: 0, observedGeneration: 1, ...status };
-  return { set: { ...set, metadata, status: full } as unknown as Stored<HatefulSet>, targets };
+  return { set: { ...set, metadata, status: full } as unknown as Stored<HatefulSet>, targets, policies, services };
 }
 
 function pod(name: string, more: Partial<SeenPod> = {}): SeenPod {
@@ -73,7 +82,30 @@ const act = (more: Partial<ActRecord> = {}): ActRecord => ({
 const without = (name: string): SeenTarget =>
   orders({ pods: orders().pods.filter(({ pod: each }) => each.metadata.name !== name) });
 const requested = { annotations: { "control-plane.io/strike": "1" } };
+const cut = (more: Partial<Sketch> = {}, lasting: Partial<NonNullable<ActRecord["lasting"]>> = {}): Sketch => ({
+  status: {
+    acts: [
+      act({
+        type: "Partition",
+        lasting: { policy: "chaos-interval-1", podLabels: { pod: "orders-b" }, until: ago("-10s"), ...lasting },
+        ...more.status?.acts?.[0],
+      }),
+    ],
+  },
+  policies: ["chaos-interval-1"],
+  targets: [labelled],
+  ...Object.fromEntries(Object.entries(more).filter(([key]) => key !== "status")),
+});
 const request = (sketch: Sketch): Sketch => ({ ...requested, status: {}, ...sketch });
+const labelled = orders({
+  pods: orders().pods.map((each) => ({
+    ...each,
+    pod: { ...each.pod, metadata: { ...each.pod.metadata, labels: { app: "orders", pod: each.pod.metadata.name } } },
+  })),
+});
+const cutSpec = { targets: [{ type: "Partition" as const, role: "leader", durationSeconds: 30 }] };
+const service = { name: "orders-client", uid: "service", selector: { app: "orders" } };
+const cutService = { targets: [{ type: "Partition" as const, service: "orders-client" }] };
 const single = orders({
   size: 1,
   pods: [pod("orders-a")],
@@ -149,7 +181,7 @@ test.each<[string, Sketch, string]>([
         }),
       ],
     },
-    "wait interval-1 waits: PodDisruptionBudget orders allows no disruption",
+    "wait interval-1 waits: PodDisruptionBudget orders allows 0 disruptions",
   ],
   [
     "its status may not be read",
@@ -226,6 +258,72 @@ test.each<[string, Sketch, string]>([
     "it does not recover",
     { status: { acts: [act({ at: ago("601s") })] }, targets: [without("orders-b")] },
     "abort EtcdCluster orders has not recovered from interval-1 in 600 s: 2 of 3",
+  ],
+  ["a partition of the leader", { spec: cutSpec, targets: [labelled] }, "strike orders-b"],
+  [
+    "no label tells pods apart",
+    { spec: cutSpec },
+    "rest 300, stalled NoVictim: no pod with the role leader is opted in and has labels",
+  ],
+  [
+    "a Service whose members are needed",
+    { spec: cutService, targets: [labelled], services: [service] },
+    "wait interval-1 waits: EtcdCluster orders would have 0 healthy members",
+  ],
+  [
+    "a Service, and the spec allows it",
+    {
+      spec: { ...cutService, safety: { quorum: "Ignore", budgets: "Respect", unhealthy: "Wait" } },
+      targets: [labelled],
+      services: [service],
+    },
+    "strike orders-client",
+  ],
+  ["a Service that does not exist", { spec: cutService, targets: [labelled] }, "rest 300, stalled NoVictim"],
+  [
+    "a partition that is recorded",
+    cut({ status: { acts: [act({ phase: "Intended" })] }, policies: [] }),
+    "strike orders-b",
+  ],
+  [
+    "a partition that is recorded, and there",
+    cut({ status: { acts: [act({ phase: "Intended" })] } }),
+    "wait 1 interval-1 lasts until",
+  ],
+  ["a partition lasts", cut(), "wait 1 interval-1 lasts until"],
+  ["a partition is over", cut({}, { until: now }), "undo Remove NetworkPolicy chaos-interval-1: its time is over"],
+  [
+    "a partition, then suspended",
+    cut({ spec: { suspend: true } }),
+    "undo Remove NetworkPolicy chaos-interval-1: spec.suspend",
+  ],
+  [
+    "a partition, and its target is gone",
+    cut({ targets: [orders({ pods: [], isGone: true })] }),
+    "undo Remove NetworkPolicy",
+  ],
+  [
+    "a partition does harm",
+    cut({
+      spec: { abort: { afterSeconds: 600, conditions: [{ type: "DataLost", status: "True" }] } },
+      targets: [{ ...labelled, conditions: [{ type: "DataLost", status: "True", reason: "Lost" } as never] }],
+    }),
+    "undo Remove NetworkPolicy chaos-interval-1: EtcdCluster orders reports DataLost",
+  ],
+  [
+    "a partition ended, and it recovers",
+    cut({ policies: [], targets: [without("orders-a")] }, { endedAt: ago("3s") }),
+    "wait 1 EtcdCluster orders recovers",
+  ],
+  [
+    "a partition ended, and it has recovered",
+    cut({ policies: [] }, { endedAt: ago("3s") }),
+    "recordRecovery EtcdCluster orders has recovered after 3 s",
+  ],
+  [
+    "a partition that nobody knows",
+    { policies: ["chaos-interval-9"] },
+    "undo Remove NetworkPolicy chaos-interval-9: chaos-interval-9 belongs to no act",
   ],
   [
     "it reports harm",

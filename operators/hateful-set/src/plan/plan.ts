@@ -1,34 +1,26 @@
 /** The next step of a HatefulSet; pure. The order of the rules is the policy. */
 import { act, rest, wait } from "setpoint";
 import { planByRules, type PlanRule } from "setpoint/sources";
-import { abortionOf, type Occasion, occasionOf } from "../seen/occasion.ts";
+import { abortionOf, occasionOf } from "../seen/occasion.ts";
 import type { Seen } from "../seen/seen.ts";
 import type { ActRecord } from "../kind/act-record.ts";
-import { abortAfterSecondsDefault, safetyDefaults } from "../kind/hateful-set.ts";
+import { safetyDefaults } from "../kind/hateful-set.ts";
+import { partitionSecondsDefault } from "../kind/targets.ts";
 import type { Blow, ChaosActions, ChaosStep } from "./chaos-step.ts";
-import { troubleOf } from "./health.ts";
-import { observedAct, podOf, targetOf } from "./observed-act.ts";
+import { observedAct, struckPods, targetOf } from "./observed-act.ts";
+import { abortOnHarm, awaitRecovery, undo, withdrawGone } from "./recovery.ts";
+import type { Situation } from "./situation.ts";
 import { budgetFreeMs, decisionMs, isScheduled, isSpared } from "./schedule.ts";
 import { chooseVictim, troubleWith, type Victim } from "./victims.ts";
 import { isWindowOpen } from "./window.ts";
 
-/** No watch shows what a target says of itself. */
-const recoveryPollMs = 1_000;
 const unsafePollMs = 5_000;
 const windowPollMs = 60_000;
 /** What the API has not allowed for so long is not done any more: the situation is another one by now. */
 const intendedMsMax = 120_000;
 
-/** What rules are asked about. */
-interface Situation {
-  readonly seen: Seen;
-  readonly nowMs: number;
-  readonly occasion: Occasion | undefined;
-  /** The act under way as it is now. */
-  readonly open: ActRecord | undefined;
-}
-
 const rules: readonly PlanRule<Situation, ChaosActions>[] = [
+  { name: "undo", when: () => true, step: undo },
   { name: "target gone", when: () => true, step: withdrawGone },
   { name: "carry out", when: ({ open }) => open?.phase === "Intended", step: carryOut },
   { name: "harm", when: () => true, step: abortOnHarm },
@@ -62,56 +54,17 @@ function restAborted({ seen: { set } }: Situation): ChaosStep {
   return stalled("Aborted", abortionOf(set)?.reason ?? "");
 }
 
-function withdrawGone({ seen, open }: Situation): ChaosStep | undefined {
-  if (open === undefined || targetOf(seen, open)?.isGone !== true) return undefined;
-  const { kind, name } = open.target;
-  return act<ChaosActions, "withdraw">(
-    "withdraw",
-    { id: open.id, why: `${kind} ${name} is gone` },
-    `${kind} ${name} is gone`,
-  );
-}
-
 /** The record is there; the act is done now, unless the situation has changed since. */
 function carryOut({ seen, nowMs, open }: Situation): ChaosStep | undefined {
   if (open === undefined) return undefined;
-  const [target, pod] = [targetOf(seen, open), podOf(seen, open)];
-  if (target === undefined || pod === undefined) return undefined;
-  const trouble = troubleWith(seen, { target, pod });
+  const [target, pods] = [targetOf(seen, open), struckPods(seen, open)];
+  if (target === undefined) return undefined;
+  const trouble = pods.length === 0 ? "its pods are gone" : troubleWith(seen, { target, pods });
   const isLate = nowMs - Date.parse(open.at) > intendedMsMax;
   if (trouble === undefined && !isLate && !seen.set.spec.suspend)
-    return act<ChaosActions, "strike">("strike", { act: open, blow: blowOf(seen) }, strikeText(open));
+    return act<ChaosActions, "strike">("strike", { act: open, blow: blowOf(seen, open) }, strikeText(open));
   const why = trouble ?? (isLate ? `the API has not allowed it for ${intendedMsMax / 1_000} s` : "spec.suspend is set");
   return act<ChaosActions, "withdraw">("withdraw", { id: open.id, why }, `${open.victim.name} is spared: ${why}`);
-}
-
-function abortOnHarm({ seen, nowMs, open }: Situation): ChaosStep | undefined {
-  if (open === undefined) return undefined;
-  const { afterSeconds = abortAfterSecondsDefault, conditions = [] } = seen.set.spec.abort ?? {};
-  const target = targetOf(seen, open);
-  const harm = target?.conditions.find((said) =>
-    conditions.some(({ type, status }) => said.type === type && said.status === status),
-  );
-  const { kind, name } = open.target;
-  const trouble = target === undefined ? undefined : troubleOf(target);
-  const isLate = trouble !== undefined && nowMs - Date.parse(open.at) > afterSeconds * 1_000;
-  if (harm === undefined && !isLate) return undefined;
-  const why =
-    harm === undefined
-      ? `${kind} ${name} has not recovered from ${open.id} in ${afterSeconds} s: ${trouble}`
-      : `${kind} ${name} reports ${harm.type}=${harm.status} (${harm.reason}) after ${open.id}`;
-  return act<ChaosActions, "abort">("abort", { id: open.id, why }, why);
-}
-
-function awaitRecovery({ seen, nowMs, open }: Situation): ChaosStep | undefined {
-  if (open === undefined) return undefined;
-  const target = targetOf(seen, open);
-  const { kind, name } = open.target;
-  if (target === undefined || troubleOf(target) !== undefined || podOf(seen, open, "ending") !== undefined)
-    return wait(`${kind} ${name} recovers from ${open.id}`, recoveryPollMs);
-  const seconds = Math.max(0, Math.round((nowMs - Date.parse(open.at)) / 1_000));
-  const text = `${kind} ${name} has recovered after ${seconds} s from ${open.id}`;
-  return act<ChaosActions, "recordRecovery">("recordRecovery", { id: open.id, seconds }, text);
 }
 
 function restUntilDecision({ seen, nowMs }: Situation): ChaosStep {
@@ -158,39 +111,48 @@ function decline(situation: Situation, why: string): ChaosStep {
 }
 
 function strike(situation: Situation): ChaosStep | undefined {
-  const { seen, nowMs, occasion } = situation;
+  const { seen, occasion } = situation;
   if (occasion === undefined || occasion.kind === "act") return undefined;
   const choice = chooseVictim(seen, occasion.id);
   if ("nobody" in choice) return decline(situation, choice.nobody);
   if ("trouble" in choice) return wait(`${occasion.id} waits: ${choice.trouble}`, unsafePollMs);
   const cause = occasion.kind === "request" ? `the request ${occasion.request}` : occasion.id;
-  const record = recordOf(choice.victim, occasion.id, cause, nowMs);
+  const record = recordOf(choice.victim, occasion.id, cause, situation);
   if (seen.set.spec.dryRun)
     return act<ChaosActions, "pretend">(
       "pretend",
       { act: { ...record, phase: "Pretended" } },
       `Dry run: ${strikeText(record)}`,
     );
-  return act<ChaosActions, "strike">("strike", { act: record, blow: blowOf(seen) }, strikeText(record));
+  return act<ChaosActions, "strike">("strike", { act: record, blow: blowOf(seen, record) }, strikeText(record));
 }
 
-function recordOf({ target, pod, type, role }: Victim, id: string, cause: string, nowMs: number): ActRecord {
-  const { name, uid } = pod.pod.metadata;
-  const declared = target.members.find((member) => member.name === name)?.role ?? pod.labelRoles[0] ?? role;
+function recordOf(victim: Victim, id: string, cause: string, { seen, nowMs }: Situation): ActRecord {
+  const { target, wanted, kind, name, uid } = victim;
+  const role = roleOf(victim);
+  const lasting = lastingOf(victim, `${seen.set.metadata.name}-${id}`, nowMs);
+  const at = new Date(nowMs).toISOString();
   return {
-    id,
-    type,
-    victim: { kind: "Pod", name, uid },
-    ...(declared === undefined ? {} : { role: declared }),
+    ...{ id, type: wanted.type, victim: { kind, name, uid } },
+    ...(role === undefined ? {} : { role }),
     target: { apiVersion: target.apiVersion, kind: target.kind, name: target.name },
-    cause,
-    at: new Date(nowMs).toISOString(),
-    phase: "Intended",
-    said: [{ at: new Date(nowMs).toISOString(), text: target.said }],
+    ...(lasting === undefined ? {} : { lasting }),
+    ...{ cause, at, phase: "Intended", said: [{ at, text: target.said }] },
   };
 }
 
-function blowOf({ set }: Seen): Blow {
+function roleOf({ target, pods, wanted, name }: Victim): string | undefined {
+  return target.members.find((member) => member.name === name)?.role ?? pods[0]?.labelRoles[0] ?? wanted.role;
+}
+
+function lastingOf({ wanted, podLabels }: Victim, policy: string, nowMs: number): ActRecord["lasting"] {
+  if (wanted.type !== "Partition") return undefined;
+  const seconds = wanted.durationSeconds ?? partitionSecondsDefault;
+  return { policy, podLabels, until: new Date(nowMs + seconds * 1_000).toISOString() };
+}
+
+function blowOf({ set }: Seen, { lasting }: ActRecord): Blow {
+  if (lasting !== undefined) return { method: "partition" };
   const { safety, gracePeriodSeconds } = set.spec;
   const { budgets } = { ...safetyDefaults, ...safety };
   return {
@@ -199,7 +161,10 @@ function blowOf({ set }: Seen): Blow {
   };
 }
 
-function strikeText({ victim, role, target, cause }: ActRecord): string {
+function strikeText({ victim, role, target, cause, lasting }: ActRecord): string {
+  const what = lasting === undefined ? "End" : "Cut off";
+  const kind = victim.kind === "Pod" ? "pod" : victim.kind;
   const who = role === undefined ? victim.name : `${victim.name} (${role})`;
-  return `End pod ${who} of ${target.kind} ${target.name} for ${cause}`;
+  const time = lasting === undefined ? "" : ` until ${lasting.until}`;
+  return `${what} ${kind} ${who} of ${target.kind} ${target.name}${time} for ${cause}`;
 }

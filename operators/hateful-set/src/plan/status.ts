@@ -57,13 +57,13 @@ function begunAct(step: ChaosStep, known: readonly ActRecord[]): ActRecord | und
 
 function acts(seen: Seen, step: ChaosStep, begun: ActRecord | undefined, nowMs: number): Status["acts"] {
   const known = (seen.set.status?.acts ?? []).map((act) =>
-    isOpen(act) ? endedAct(observedAct(seen, act, nowMs), step) : act,
+    isOpen(act) ? endedAct(observedAct(seen, act, nowMs), step, nowMs) : act,
   );
   const all = begun === undefined ? known : [...known, begun];
   return all.length === 0 ? undefined : all.slice(-recordsMax);
 }
 
-function endedAct(act: ActRecord, step: ChaosStep): ActRecord {
+function endedAct(act: ActRecord, step: ChaosStep, nowMs: number): ActRecord {
   if (step.kind !== "act") return act;
   switch (step.action) {
     case "recordRecovery":
@@ -72,6 +72,10 @@ function endedAct(act: ActRecord, step: ChaosStep): ActRecord {
       return { ...act, phase: "Withdrawn", message: step.args.why };
     case "abort":
       return { ...act, phase: "NotRecovered", message: step.args.why };
+    case "undo":
+      return act.lasting === undefined || act.lasting.policy !== step.args.policy
+        ? act
+        : { ...act, lasting: { ...act.lasting, endedAt: new Date(nowMs).toISOString() } };
     default:
       return act;
   }
@@ -84,7 +88,7 @@ function schedule(seen: Seen, step: ChaosStep, nowMs: number): Pick<Status, "int
   const isAborting = step.kind === "act" && step.action === "abort";
   if (!isScheduled(seen) || isAborting) return { interval };
   const at = (number: number): string => new Date(decisionMs(seen, number, nowMs)).toISOString();
-  const isMade = occasionOf(seen.set, nowMs)?.kind === "interval" && step.kind !== "wait";
+  const isMade = occasionOf(seen.set, nowMs)?.kind === "interval" && step.kind !== "wait" && !isUndo(step);
   if (isMade) return { interval: interval + 1, nextDecision: at(interval + 1) };
   const next = status?.nextDecision;
   const isOutdated = next === undefined || status?.observedGeneration !== metadata.generation;
@@ -94,8 +98,13 @@ function schedule(seen: Seen, step: ChaosStep, nowMs: number): Pick<Status, "int
   return { interval, nextDecision: isOutdated || isOver ? at(interval) : next };
 }
 
+/** A fault that nobody knows is removed before anything is decided. */
+function isUndo(step: ChaosStep): boolean {
+  return step.kind === "act" && step.action === "undo";
+}
+
 function answeredRequest({ set }: Seen, step: ChaosStep, nowMs: number): string | undefined {
-  const isAnswered = occasionOf(set, nowMs)?.kind === "request" && step.kind === "act";
+  const isAnswered = occasionOf(set, nowMs)?.kind === "request" && step.kind === "act" && !isUndo(step);
   return isAnswered ? set.metadata.annotations?.[chaosNames.strike] : set.status?.lastRequest;
 }
 

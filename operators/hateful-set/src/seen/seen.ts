@@ -47,10 +47,20 @@ export interface SeenTarget {
   readonly said: string;
 }
 
+export interface SeenService {
+  readonly name: string;
+  readonly uid: string;
+  readonly selector: Readonly<Record<string, string>>;
+}
+
 export interface Seen {
   readonly set: Stored<HatefulSet>;
   /** Undefined while nothing is decided: then nothing was read. */
   readonly targets: readonly SeenTarget[] | undefined;
+  /** Services that the spec names, where they exist. */
+  readonly services: readonly SeenService[];
+  /** The NetworkPolicies of this HatefulSet: its faults that last. */
+  readonly policies: readonly string[];
 }
 
 /** Whether pods of the kind vote: then a majority must remain, and else one more healthy member. */

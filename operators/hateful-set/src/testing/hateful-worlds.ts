@@ -15,34 +15,33 @@ import {
 } from "setpoint/testing";
 import { chaosNames } from "../kind/chaos-names.ts";
 import { HatefulSet } from "../kind/hateful-set.ts";
-import { budget, chaos, setting, web } from "./hateful-stage.ts";
+import { chaos, setting, web } from "./hateful-stage.ts";
 
 export const subject = setting;
 
 const onRequest = chaos({ chaosLevel: 0, seed: 1 }, { [chaosNames.strike]: "1" });
+const partition = chaos(
+  { chaosLevel: 0, seed: 1, targets: [{ type: "Partition", durationSeconds: 10 }] },
+  { [chaosNames.strike]: "1" },
+);
 const again = patch(HatefulSet, "chaos", { metadata: { annotations: { [chaosNames.strike]: "2" } } });
 
 export const worlds: readonly StoryInit[] = [
-  story("one act on request", given(web), given(budget), onRequest),
-  story("two acts on request", given(web), given(budget), onRequest, again),
+  story("one act on request", given(web), onRequest),
+  story("two acts on request", given(web), onRequest, again),
+  story("a HatefulSet is deleted in its act", given(web), unsettled(onRequest), remove(HatefulSet, "chaos")),
+  story("a partition ends with its time", given(web), partition),
   story(
-    "a HatefulSet is deleted in its act",
+    "a HatefulSet is deleted in a partition",
     given(web),
-    given(budget),
-    unsettled(onRequest),
+    unsettled(partition),
+    unsettled(run(seconds(3))),
     remove(HatefulSet, "chaos"),
   ),
-  story(
-    "the target is deleted in the act",
-    given(web),
-    given(budget),
-    unsettled(onRequest),
-    remove(StatefulSet, "web"),
-  ),
+  story("the target is deleted in the act", given(web), unsettled(onRequest), remove(StatefulSet, "web")),
   story(
     "a victim dies by another hand",
     given(web),
-    given(budget),
     unsettled(onRequest),
     unsettled(run(seconds(1))),
     remove(Pod, "web-1"),

@@ -33,6 +33,8 @@ export interface DesiredInstance {
   readonly isFirstStart: boolean;
   /** What the first start fills the data with. */
   readonly import?: WantedImport | undefined;
+  /** The server whose files the first start copies. */
+  readonly baseBackup?: OtherServer | undefined;
   /** All instances, this one among them. */
   readonly peers: readonly Peer[];
   readonly settings: ServerSettings;
@@ -40,8 +42,8 @@ export interface DesiredInstance {
   readonly fenced?: readonly string[] | undefined;
 }
 
-/** Another server, from which the first start takes its data; the password is in a file of the pod. */
-export interface ImportedServer {
+/** A server that is no instance of the cluster; what logs in to it is in files of the pod. */
+export interface OtherServer {
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -51,7 +53,7 @@ export interface ImportedServer {
 
 /** What the first start imports. */
 export interface WantedImport {
-  readonly from: ImportedServer;
+  readonly from: OtherServer;
   /** Whether one database becomes that of the application, with its owner. */
   readonly isMicroservice: boolean;
   /** `*` stands for all. */

@@ -2,6 +2,7 @@
 import type { DesiredInstance, ServerSettings, WantedImport } from "../instance/instance-protocol.ts";
 import { parseQuantity } from "setpoint/kinds";
 import { instanceHost } from "./names.ts";
+import { addressOf } from "./other-server.ts";
 import { defaultParameters, parameterRefusals } from "./parameters.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
 
@@ -63,24 +64,32 @@ export function desiredInstance(
     ...(primary === undefined ? {} : { primary }),
     mayPromote,
     isFirstStart,
-    ...(isFirstStart ? importOf(cluster) : {}),
+    ...(isFirstStart ? bootstrapOf(cluster) : {}),
     peers: names.map((name) => ({ name, host: instanceHost(name, cluster) })),
     settings: settingsOf(cluster, replicas),
     ...(fenced.length === 0 ? {} : { fenced }),
   };
 }
 
-function importOf({ spec }: PostgresCluster): { readonly import?: WantedImport } {
-  if (spec.bootstrap === undefined) return {};
-  const { from, type, databases, roles, rolePasswords } = spec.bootstrap.import;
-  const { host, port, user, database, sslMode } = from;
+/** What the first start fills the data with. */
+function bootstrapOf({ spec }: PostgresCluster): Pick<DesiredInstance, "import" | "baseBackup"> {
+  const { import: wanted, baseBackup } = spec.bootstrap ?? {};
+  if (baseBackup !== undefined) return { baseBackup: addressOf(baseBackup.from) };
+  return wanted === undefined ? {} : { import: importOf(wanted) };
+}
+
+function importOf({
+  from,
+  type,
+  databases,
+  roles,
+  rolePasswords,
+}: NonNullable<NonNullable<PostgresCluster["spec"]["bootstrap"]>["import"]>): WantedImport {
   return {
-    import: {
-      from: { host, port, user, database, sslMode },
-      isMicroservice: type === "microservice",
-      databases,
-      roles,
-      hasRolePasswords: rolePasswords,
-    },
+    from: addressOf(from),
+    isMicroservice: type === "microservice",
+    databases,
+    roles,
+    hasRolePasswords: rolePasswords,
   };
 }

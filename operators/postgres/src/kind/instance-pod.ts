@@ -7,15 +7,15 @@ import {
   appSecretName,
   archivePath,
   claimName,
-  importFiles,
-  importPath,
   managerPort,
   metricsPort,
+  otherServerPath,
   postgresPort,
   probePort,
   programPath,
 } from "./names.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
+import { otherServerOf } from "./server-in-use.ts";
 
 /** The user `postgres` of the official images. */
 export const instanceUser = 999;
@@ -98,26 +98,17 @@ export function instancePod(
           name: `${role}-tls`,
           secret: { secretName: certificateSecret(name, role), defaultMode: 0o440 },
         })),
-        ...importVolume(cluster),
+        ...otherServerVolume(cluster),
         ...(archive?.mounts ?? []).map(({ volume }) => volume),
       ],
     },
   });
 }
 
-/** Only an instance that may create the data has it; what it imports later, nobody asks for. */
-function imports({ spec, status }: PostgresCluster): boolean {
-  return spec.bootstrap !== undefined && status?.systemID === undefined && status?.restored === undefined;
-}
-
-function importVolume(cluster: PostgresCluster): NonNullable<NonNullable<Pod["spec"]>["volumes"]> {
-  const from = cluster.spec.bootstrap?.import.from;
-  if (from === undefined || !imports(cluster)) return [];
-  const secrets = [
-    { ...from.password, path: importFiles.password },
-    ...(from.ca === undefined ? [] : [{ ...from.ca, path: importFiles.ca }]),
-  ];
-  const sources = secrets.map(({ name, key, path }) => ({ secret: { name, items: [{ key, path }] } }));
+function otherServerVolume(cluster: PostgresCluster): NonNullable<NonNullable<Pod["spec"]>["volumes"]> {
+  const other = otherServerOf(cluster);
+  if (other === undefined) return [];
+  const sources = other.keys.map(({ name, key, path }) => ({ secret: { name, items: [{ key, path }] } }));
   return [{ name: "import", projected: { sources, defaultMode: 0o440 } }];
 }
 
@@ -179,7 +170,7 @@ function server(cluster: PostgresCluster, instance: string): Container {
       { name: "app", mountPath: "/etc/postgres/app", readOnly: true },
       { name: "server-tls", mountPath: "/etc/postgres/tls/server", readOnly: true },
       { name: "replication-tls", mountPath: "/etc/postgres/tls/replication", readOnly: true },
-      ...(imports(cluster) ? [{ name: "import", mountPath: importPath, readOnly: true }] : []),
+      ...(otherServerOf(cluster) === undefined ? [] : [{ name: "import", mountPath: otherServerPath, readOnly: true }]),
     ],
     readinessProbe: {
       httpGet: { path: "/ready", port: probePort },

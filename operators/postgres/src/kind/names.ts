@@ -14,9 +14,9 @@ export const poolerPort = 6432;
 /** Where a pod has the volume with our program, and the folder that the server and the archiver share. */
 export const programPath = "/setpoint";
 export const archivePath = "/run/archive";
-/** Where the first instance has the password of the server that it imports from, and whom it trusts. */
-export const importPath = "/etc/postgres/import";
-export const importFiles = { password: "password", ca: "ca.crt" } as const;
+/** Where an instance has what logs in to a server outside of the cluster, and whom it trusts. */
+export const otherServerPath = "/etc/postgres/import";
+export const otherServerFiles = { password: "password", ca: "ca.crt", certificate: "tls.crt", key: "tls.key" } as const;
 
 /** `none`: it serves no clients at the moment, as it starts, stops or goes back to an earlier position. */
 export type InstanceRole = "primary" | "replica" | "none";

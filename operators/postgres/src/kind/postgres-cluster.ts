@@ -295,18 +295,8 @@ export const PostgresCluster = defineKind({
     ),
     rule(
       "!has(self.spec.bootstrap) || !has(oldSelf.status) || !has(oldSelf.status.systemID) || (has(oldSelf.spec.bootstrap) && self.spec.bootstrap == oldSelf.spec.bootstrap)",
-      "the cluster has its data: import into a new PostgresCluster, or remove spec.bootstrap",
+      "the cluster has its data: import or copy into a new PostgresCluster, or remove spec.bootstrap",
       { fieldPath: ".spec.bootstrap" },
-    ),
-    rule(
-      "!has(self.spec.bootstrap) || self.spec.bootstrap.import.type != 'microservice' || (size(self.spec.bootstrap.import.databases) == 1 && self.spec.bootstrap.import.databases[0] != '*')",
-      "a microservice is the contents of one database: name it, or use type monolith",
-      { fieldPath: ".spec.bootstrap.import.databases" },
-    ),
-    rule(
-      "!has(self.spec.bootstrap) || !(self.spec.bootstrap.import.from.sslMode in ['verify-ca', 'verify-full']) || has(self.spec.bootstrap.import.from.ca)",
-      "verify-ca and verify-full need spec.bootstrap.import.from.ca, the certificates to trust",
-      { fieldPath: ".spec.bootstrap.import.from.sslMode" },
     ),
     rule(
       notReserved("name"),

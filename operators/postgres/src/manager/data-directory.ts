@@ -89,33 +89,30 @@ export class DataDirectory {
 
   /** Creates a new cluster of databases; `fill` writes to it before it counts. */
   async create(signal: AbortSignal, fill: (folder: string) => Promise<void> = async () => {}): Promise<void> {
+    const args = ["-U", "postgres", "--auth=trust", "--data-checksums", "-E", "UTF8", "--locale=C.UTF-8"];
+    await this.build(async (folder) => {
+      await this.#run("initdb", ["-D", folder, ...args], signal);
+      await fill(folder);
+    });
+  }
+
+  /** Takes what is built in an empty folder for the data, when it is complete. */
+  async build(fill: (folder: string) => Promise<void>): Promise<void> {
     this.#clear();
-    const args = [
-      "-D",
-      paths.newData,
-      "-U",
-      "postgres",
-      "--auth=trust",
-      "--data-checksums",
-      "-E",
-      "UTF8",
-      "--locale=C.UTF-8",
-    ];
-    await this.#run("initdb", args, signal);
     await fill(paths.newData);
+    rmSync(paths.data, { recursive: true, force: true });
     renameSync(paths.newData, paths.data);
   }
 
   /** Copies the data of the primary. */
   async clone(host: string, name: string, signal: AbortSignal): Promise<void> {
-    this.#clear();
-    const args = ["-d", connectionText(host, name), "-D", paths.newData, "-X", "stream", "-c", "fast", "--no-password"];
-    await this.#run("pg_basebackup", args, signal);
-    writeFileSync(join(paths.newData, "standby.signal"), "");
-    // The primary may still replay an archive, and its copy says so.
-    rmSync(join(paths.newData, "recovery.signal"), { force: true });
-    rmSync(paths.data, { recursive: true, force: true });
-    renameSync(paths.newData, paths.data);
+    const args = ["-d", connectionText(host, name), "-X", "stream", "-c", "fast", "--no-password"];
+    await this.build(async (folder) => {
+      await this.#run("pg_basebackup", [...args, "-D", folder], signal);
+      writeFileSync(join(folder, "standby.signal"), "");
+      // The primary may still replay an archive, and its copy says so.
+      rmSync(join(folder, "recovery.signal"), { force: true });
+    });
   }
 
   /** Takes back what the primary does not have; returns why that is impossible, in the words of pg_rewind. */

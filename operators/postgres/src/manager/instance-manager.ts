@@ -222,8 +222,7 @@ export class InstanceManager {
     if (!data.exists) {
       if (!desired.isFirstStart)
         throw new Error("The volume of the primary has no data: restore a backup, or name another instance");
-      this.#message = "creating the data";
-      await data.create(signal, (folder) => this.#import(desired, folder, signal));
+      await this.#createData(desired, signal);
       this.#lacksDatabase = true;
     }
     if (!this.#holdsLease()) {
@@ -245,11 +244,16 @@ export class InstanceManager {
     await this.#ensureInnerObjects(desired);
   }
 
-  async #import({ import: wanted, settings }: DesiredInstance, folder: string, signal: AbortSignal): Promise<void> {
-    if (wanted === undefined) return;
+  async #createData({ import: wanted, baseBackup, settings }: DesiredInstance, signal: AbortSignal): Promise<void> {
+    const { data, dataImport, baseCopy } = this.#parts;
     const say = (message: string): void => void (this.#message = message);
-    await this.#parts.dataImport.run(wanted, { folder, database: settings.database, say, signal });
     say("creating the data");
+    if (baseBackup !== undefined) return data.build((folder) => baseCopy.run(baseBackup, { folder, say, signal }));
+    await data.create(signal, async (folder) => {
+      if (wanted === undefined) return;
+      await dataImport.run(wanted, { folder, database: settings.database, say, signal });
+      say("creating the data");
+    });
   }
 
   /** Whether the server is the one that was to be restarted. */

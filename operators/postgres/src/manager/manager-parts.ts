@@ -8,6 +8,7 @@ import type { DataDirectory } from "./data-directory.ts";
 import type { DataImport } from "./import/data-import.ts";
 import type { WantedDatabase } from "./inner-objects.ts";
 import type { ManagerClock } from "./manager-clock.ts";
+import type { BaseCopy } from "./other-server/base-copy.ts";
 import type { PostgresServer } from "./postgres-server.ts";
 import type { PrimaryLease } from "./primary-lease.ts";
 import type { SettingsKeeper } from "./settings-keeper.ts";
@@ -29,6 +30,7 @@ export interface InstanceManagerParts {
   readonly settings: Shown<SettingsKeeper>;
   readonly innerObjects: InnerObjects;
   readonly dataImport: Shown<DataImport>;
+  readonly baseCopy: Shown<BaseCopy>;
   /** Woken when there is something to do at once. */
   readonly wakeup: Wakeup;
   /** Writes a line to the log of the container. */

@@ -1,5 +1,5 @@
 /** Checks what a manager receives: a client of another release may send other fields. */
-import type { DesiredInstance, LeaseRequest, WantedImport } from "../instance/instance-protocol.ts";
+import type { DesiredInstance, LeaseRequest, OtherServer, WantedImport } from "../instance/instance-protocol.ts";
 import type { DatabaseAccess, DroppedUser, Login, WantedUser } from "../instance/user-protocol.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,6 +25,9 @@ export function parseDesired(value: unknown): DesiredInstance {
     mayPromote: fields["mayPromote"] === true,
     isFirstStart: fields["isFirstStart"] === true,
     ...(fields["import"] === undefined ? {} : { import: parseImport(fields["import"]) }),
+    ...(fields["baseBackup"] === undefined
+      ? {}
+      : { baseBackup: parseOtherServer(objectOf(fields["baseBackup"], "baseBackup")) }),
     peers: listOf(fields, "peers").map((each) => {
       const peer = objectOf(each, "peers");
       return { name: textOf(peer, "name"), host: textOf(peer, "host") };
@@ -45,16 +48,19 @@ export function parseDesired(value: unknown): DesiredInstance {
 
 function parseImport(value: unknown): WantedImport {
   const fields = objectOf(value, "import");
-  const from = objectOf(fields["from"], "import.from");
-  const texts = ["host", "user", "database", "sslMode"] as const;
-  const [host, user, database, sslMode] = texts.map((name) => textOf(from, name)) as [string, string, string, string];
   return {
-    from: { host, port: wholeNumberOf(from, "port"), user, database, sslMode },
+    from: parseOtherServer(objectOf(fields["from"], "import.from")),
     isMicroservice: fields["isMicroservice"] === true,
     databases: listOf(fields, "databases").map(String),
     roles: listOf(fields, "roles").map(String),
     hasRolePasswords: fields["hasRolePasswords"] === true,
   };
+}
+
+function parseOtherServer(fields: Fields): OtherServer {
+  const texts = ["host", "user", "database", "sslMode"] as const;
+  const [host, user, database, sslMode] = texts.map((name) => textOf(fields, name)) as [string, string, string, string];
+  return { host, port: wholeNumberOf(fields, "port"), user, database, sslMode };
 }
 
 const accesses: readonly string[] = ["owner", "readwrite", "readonly"] satisfies readonly DatabaseAccess[];

@@ -22,6 +22,8 @@ export const paths = {
   /** Where a server tries settings, without data. */
   trial: "/run/setpoint/trial",
   certificates: "/run/setpoint/tls",
+  /** What logs in to a server outside of the cluster. */
+  otherServer: "/run/setpoint/other",
   /** The Secrets as the pod mounts them, a folder for each role. */
   mountedCertificates: "/etc/postgres/tls",
   password: "/etc/postgres/app/password",

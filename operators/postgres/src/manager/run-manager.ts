@@ -15,6 +15,7 @@ import { fenceOn, stepOn } from "./manager-loops.ts";
 import { type ManagerServers, serveManager } from "./manager-server.ts";
 import { serveMetrics } from "./metrics/metrics-server.ts";
 import { Monitor } from "./metrics/monitor.ts";
+import { BaseCopy } from "./other-server/base-copy.ts";
 import { paths } from "./paths.ts";
 import { askPeer } from "./peer-connection.ts";
 import { PostgresServer } from "./postgres-server.ts";
@@ -52,6 +53,7 @@ export async function runManager(name: string): Promise<number> {
     settings: new SettingsKeeper({ name, trial: new SettingsTrial(programs), data, sql }),
     innerObjects: { readPassword, ensure: (database) => ensureInnerObjects(sql, database) },
     dataImport: new DataImport(programs),
+    baseCopy: new BaseCopy(programs),
     wakeup: new Wakeup(managerClock),
     complain: (line) => void process.stderr.write(`${line}\n`),
   });

@@ -19,6 +19,7 @@ import { labels } from "../kind/labels.ts";
 import { appSecretName, numberOf, serverName, wantedInstances } from "../kind/names.ts";
 import { parameterRefusals } from "../kind/parameters.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
+import { observeOtherServerSecrets } from "./other-server-secrets.ts";
 import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
 import { PostgresPooler } from "../poolers/postgres-pooler.ts";
 import { specInForce } from "../kind/spec-in-force.ts";
@@ -83,7 +84,10 @@ export async function observe(
     cluster,
     asked: stored.spec,
     isOutOfReach: isOutOfReach(stored, pods, reports, context),
-    refusals: parameterRefusals(stored.spec.parameters ?? {}),
+    refusals: [
+      ...parameterRefusals(stored.spec.parameters ?? {}),
+      ...(await observeOtherServerSecrets(cluster, context)),
+    ],
     certificates,
     instances,
     ...observeObjects(cluster, context),

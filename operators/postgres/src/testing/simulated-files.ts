@@ -55,6 +55,12 @@ export class SimulatedFiles implements Pick<DataDirectory, keyof DataDirectory> 
 
   async create(): Promise<void> {
     await this.#around.take(200, 800);
+    await this.build(async () => {});
+  }
+
+  /** The model has no other servers: what is built is new. */
+  async build(fill: (folder: string) => Promise<void>): Promise<void> {
+    await fill("");
     this.#around.disk.data = new InstanceData(this.#around.nextSystemId());
   }
 

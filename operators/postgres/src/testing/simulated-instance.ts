@@ -68,6 +68,7 @@ export class SimulatedInstance implements Program {
       settings: { errors: [], accepted: async (wanted) => wanted, prove: () => {}, blame: () => false },
       innerObjects: { readPassword: () => "", ensure: () => take(5, 50) },
       dataImport: { run: () => take(1_000, 5_000) },
+      baseCopy: { run: () => take(1_000, 5_000) },
       wakeup: new Wakeup(clock),
       complain: () => {},
     });

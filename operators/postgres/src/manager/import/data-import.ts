@@ -11,6 +11,7 @@ import type { WantedDatabase } from "../inner-objects.ts";
 import { paths } from "../paths.ts";
 import { lastLine, type Programs } from "../programs.ts";
 import { identifier } from "../sql-text.ts";
+import { ImportedServer } from "./imported-server.ts";
 import {
   type Membership,
   membershipsQuery,
@@ -19,7 +20,6 @@ import {
   rolesToMake,
   type SourceRole,
 } from "./role-statements.ts";
-import { SourceServer } from "./source-server.ts";
 
 const jobsMax = 4;
 const ownerOnly = 0o700;
@@ -54,7 +54,7 @@ export class DataImport {
 
   /** Rejects with what the other server, pg_dump or pg_restore complains about. */
   async run(wanted: WantedImport, { folder, database, say, signal }: ImportOptions): Promise<void> {
-    const source = new SourceServer(this.#programs, wanted.from);
+    const source = new ImportedServer(this.#programs, wanted.from);
     say(`importing from ${source.name}`);
     const names = databasesToImport(wanted.databases, await source.databases(signal), source.name);
     const roles = wanted.isMicroservice ? undefined : await rolesOf(source, wanted, signal);
@@ -71,7 +71,7 @@ export class DataImport {
 
   /** Into a database of its own name, or into that of the application. */
   async #copy(
-    source: SourceServer,
+    source: ImportedServer,
     name: string,
     into: WantedDatabase | undefined,
     signal: AbortSignal,
@@ -148,7 +148,7 @@ export function databasesToImport(
   );
 }
 
-async function rolesOf(source: SourceServer, wanted: WantedImport, signal: AbortSignal): Promise<string> {
+async function rolesOf(source: ImportedServer, wanted: WantedImport, signal: AbortSignal): Promise<string> {
   const all = await source
     .json<readonly SourceRole[]>(rolesQuery(wanted.hasRolePasswords), signal)
     .catch((error: unknown) => {

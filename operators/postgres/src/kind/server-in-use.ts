@@ -1,4 +1,4 @@
-/** The server outside of the cluster that its instances need now, and which Secrets their pods mount for it. */
+/** The server outside of the cluster that its instances need now, and the Secrets that their pods mount. */
 import type { OtherServer } from "../instance/instance-protocol.ts";
 import { otherServerFiles } from "./names.ts";
 import { addressOf, type Described } from "./other-server.ts";

@@ -5,18 +5,25 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Namespace, NetworkPolicy, Role, RoleBinding, Service, ServiceAccount } from "@setpoint/api";
 import { startCluster } from "@setpoint/cli";
 import { type Client, createClient } from "@setpoint/client";
 import { ComplianceProbe } from "../operators/compliance-probe/src/index.ts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { applyFile } from "../examples/etcd/install.ts";
+import {
+  actsOf,
+  createProbes,
+  createStrictNamespace,
+  createVault,
+  isVaultReady,
+  type ProbeStatus,
+  strictNamespace,
+} from "./compliance/probes.ts";
 import { runProgram } from "./operator-project.ts";
 
 const manifests = new URL("../operators/compliance-probe/manifests/install.yaml", import.meta.url).pathname;
 const bin = new URL("../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
-const runMsMax = 90_000;
-const strictNamespace = "strict";
+const runMsMax = 150_000;
 
 const parts = new AsyncDisposableStack();
 let client: Client;
@@ -30,66 +37,15 @@ beforeAll(async () => {
   kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
   await applyFile(client, manifests);
-  await Promise.all([createProbes(), createStrictNamespace()]);
+  await createProbes(client);
+  await createVault(client);
+  await vi.waitFor(async () => expect(await isVaultReady(client)).toBe(true), { timeout: runMsMax, interval: 200 });
+  await createStrictNamespace(client);
 });
 afterAll(() => parts.disposeAsync());
 
-async function createProbes(): Promise<void> {
-  await client.create(ComplianceProbe, ComplianceProbe({ name: "plain", namespace: "default", spec: {} }));
-  const root = { securityContext: { runAsUser: 0 } };
-  await client.create(ComplianceProbe, ComplianceProbe({ name: "root", namespace: "default", spec: { pod: root } }));
-}
-
-/** A namespace as it should be, with an account that may create pods. */
-async function createStrictNamespace(): Promise<void> {
-  const namespace = strictNamespace;
-  const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
-  await client.create(Namespace, Namespace({ name: namespace, labels }));
-  await client.create(ServiceAccount, ServiceAccount({ name: "deployer", namespace }));
-  const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["create"] }];
-  await client.create(Role, Role({ name: "deployer", namespace, rules }));
-  const subjects = [{ kind: "ServiceAccount", name: "deployer", namespace }];
-  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "deployer" };
-  await client.create(RoleBinding, RoleBinding({ name: "deployer", namespace, roleRef, subjects }));
-  const toApi = [{ ports: [{ port: 443 }, { port: 6443 }] }];
-  const podSelector = { matchLabels: { app: "shop" } };
-  await client.create(
-    NetworkPolicy,
-    NetworkPolicy({ name: "api-alone", namespace, spec: { podSelector, policyTypes: ["Egress"], egress: toApi } }),
-  );
-  const ports = [{ port: 9_000 }];
-  const vault = Service({ name: "vault", namespace, spec: { selector: { app: "vault" }, ports } });
-  await client.create(Service, vault);
-  await client.create(ComplianceProbe, strict);
-}
-
-const strict = ComplianceProbe({
-  name: "strict",
-  namespace: strictNamespace,
-  spec: {
-    serviceAccountName: "deployer",
-    deniedServices: ["vault.strict.svc:9000"],
-    accepted: [
-      { act: "ptrace", reason: "processes of one container may attach to each other" },
-      { act: "denied-service-resolve", reason: "names are no secret" },
-    ],
-    pod: {
-      metadata: { labels: { app: "shop" } },
-      securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
-      containerSecurityContext: {
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ["ALL"] },
-      },
-      resources: { limits: { memory: "256Mi" } },
-    },
-  },
-});
-
-type Status = NonNullable<ComplianceProbe["status"]>;
-
 /** After the first run. */
-async function statusOf(name: string, namespace = "default"): Promise<Status> {
+async function statusOf(name: string, namespace = "default"): Promise<ProbeStatus> {
   return vi.waitFor(
     async () => {
       const { status } = await client.get(ComplianceProbe, { name, namespace });
@@ -101,9 +57,6 @@ async function statusOf(name: string, namespace = "default"): Promise<Status> {
   );
 }
 
-const actsOf = ({ results = [] }: Status, verdict: string): readonly string[] =>
-  results.filter((each) => each.verdict === verdict).map(({ act }) => act);
-
 const unnamed = ["denied-service-resolve", "denied-service-reach"];
 
 test("a pod that asks for nothing is denied all acts but those that its own settings must forbid", async () => {
@@ -111,6 +64,14 @@ test("a pod that asks for nothing is denied all acts but those that its own sett
   expect(status.lastRun?.failure).toBeUndefined();
   expect(actsOf(status, "Allowed")).toEqual(["ptrace", "new-privileges", "memory-limit"]);
   expect(actsOf(status, "Untried")).toEqual(unnamed);
+});
+
+const openToAll = { name: "open", namespace: "default", spec: { deniedServices: ["vault.default.svc:9000"] } };
+
+test("without a policy the denied service is reached, so that it is the policy which denies it", async () => {
+  const acts = ["denied-service-reach"];
+  await client.create(ComplianceProbe, ComplianceProbe({ ...openToAll, spec: { ...openToAll.spec, acts } }));
+  expect(actsOf(await statusOf("open"), "Allowed")).toEqual(acts);
 });
 
 test("root of a container is denied what leads to the host", async () => {

@@ -17,6 +17,7 @@ const operatedImages = {
     "quay.io/prometheus/alertmanager:v0.28.1",
     "docker.io/library/busybox:1.36",
   ],
+  "compliance-probe": [],
 } as const;
 
 /** The operators that have a tour on a genuine cluster. */

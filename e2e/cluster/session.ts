@@ -10,6 +10,7 @@ const tours: Readonly<Record<string, string>> = {
   etcd: "tour.ts",
   postgres: "postgres-tour.ts",
   prometheus: "prometheus-tour.ts",
+  "compliance-probe": "compliance-tour.ts",
 };
 const tourScript = new URL(tours[operator] ?? "tour.ts", import.meta.url).pathname;
 
@@ -17,8 +18,12 @@ const tourScript = new URL(tours[operator] ?? "tour.ts", import.meta.url).pathna
 async function describe(cluster: RealCluster, signal: AbortSignal): Promise<void> {
   await cluster.kubectl(["get", "pods,persistentvolumeclaims", "-A", "-o", "wide"], signal);
   const kind =
-    { etcd: "etcdclusters", postgres: "postgresclusters", prometheus: "prometheuses,alertmanagers" }[operator] ??
-    "pods";
+    {
+      etcd: "etcdclusters",
+      postgres: "postgresclusters",
+      prometheus: "prometheuses,alertmanagers",
+      "compliance-probe": "complianceprobes",
+    }[operator] ?? "pods";
   await cluster.kubectl(
     ["get", kind, "-A", "-o", "jsonpath={range .items[*]}{.metadata.name}: {.status}{'\\n'}{end}"],
     signal,

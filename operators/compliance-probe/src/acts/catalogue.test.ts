@@ -77,6 +77,18 @@ const rows: readonly (readonly [string, string, FakePod, string])[] = [
     "Untried spec.deniedServices names no service",
   ],
   [
+    "denied-service-reach",
+    "a refused connection",
+    { reach: () => Promise.reject(refusal("ECONNREFUSED")) },
+    "Denied vault.secret.svc:8200: ECONNREFUSED, by a policy or because nothing listens there",
+  ],
+  [
+    "cgroup-write",
+    "a folder that is no control group",
+    { files: { read: () => Promise.reject(refusal("ENOENT")), create: async () => {} } },
+    "Denied the pod sees no control group",
+  ],
+  [
     "memory-limit",
     "no control group",
     { files: { read: () => Promise.reject(refusal("ENOENT")) } },

@@ -49,6 +49,22 @@ async function opensDevices(files: PodFiles): Promise<Attempt> {
   return anyOf(devices, (path) => files.open(path, "read"));
 }
 
+/** Of the second version, or the first, where each controller has a tree. */
+const controlGroups = ["/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/cpu"];
+
+/** Above the trees of the first version lies an ordinary folder, which limits nothing. */
+async function createsControlGroup(files: PodFiles): Promise<Attempt> {
+  const isTree = (folder: string): Promise<boolean> =>
+    files.read(`${folder}/cgroup.procs`).then(
+      () => true,
+      () => false,
+    );
+  const found = await Promise.all(controlGroups.map(isTree));
+  const trees = controlGroups.filter((_, at) => found[at]);
+  if (trees.length === 0) return denied("the pod sees no control group");
+  return anyOf(trees, (folder) => files.create(`${folder}/compliance-probe`, "folder"));
+}
+
 const acts: readonly FileAct[] = [
   {
     name: "root-write",
@@ -129,10 +145,7 @@ const acts: readonly FileAct[] = [
     tries: "create a control group",
     because: "limits are control groups, and a release agent runs as root of the node",
     remedy: notPrivileged,
-    attempt: (files) =>
-      anyOf(["/sys/fs/cgroup", "/sys/fs/cgroup/memory"], (folder) =>
-        files.create(`${folder}/compliance-probe`, "folder"),
-      ),
+    attempt: createsControlGroup,
   },
 ];
 

@@ -25,6 +25,9 @@ const flags = {
   firstDisk: 0x800,
 };
 
+/** Eight bytes of type 1, as ext4 has them: the kernel looks at the form before it looks at the rights. */
+const someHandle = `\u0008\0\0\0\u0001\0\0\0${"\0".repeat(8)}`;
+
 /** Refusals; any other error comes from a call that was permitted and had arguments without sense. */
 const refusals: ReadonlySet<string> = new Set(["EPERM", "EACCES", "ENOSYS", "EOPNOTSUPP", "ENOSPC", "EUSERS"]);
 
@@ -127,7 +130,7 @@ const calls: readonly CallAct[] = [
     tries: "open a file by its handle",
     because: "handles reach every file of the disk, past all mounts",
     remedy: dropAll,
-    call: { name: "open_by_handle_at", arguments: [flags.here, { bytes: "\0".repeat(16) }, 0] },
+    call: { name: "open_by_handle_at", arguments: [flags.here, { bytes: someHandle }, 0] },
   },
 ];
 

@@ -37,6 +37,12 @@ function urlHost(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
+/** Some networks reject what a policy denies, and others drop it. */
+function refusalOf(error: unknown): string {
+  const code = errorCode(error);
+  return code === "ECONNREFUSED" ? `${code}, by a policy or because nothing listens there` : code;
+}
+
 type ServiceAttempt = (service: { readonly host: string; readonly port: number }) => Promise<string>;
 
 async function deniedServices(pod: ProbedPod, use: ServiceAttempt): Promise<Attempt> {
@@ -48,7 +54,7 @@ async function deniedServices(pod: ProbedPod, use: ServiceAttempt): Promise<Atte
     try {
       return allowed(await use({ host: service.slice(0, at), port: Number(service.slice(at + 1)) }));
     } catch (error) {
-      refusals.push(`${service}: ${errorCode(error)}`);
+      refusals.push(`${service}: ${refusalOf(error)}`);
     }
   }
   return denied(refusals.join(", "));

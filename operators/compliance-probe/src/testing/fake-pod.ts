@@ -17,6 +17,7 @@ const texts: Readonly<Record<string, string>> = {
   "/proc/self/uid_map": "0 0 4294967295\n",
   "/proc/1/comm": "node\n",
   "/sys/fs/cgroup/memory.max": "134217728\n",
+  "/sys/fs/cgroup/cgroup.procs": "1\n",
 };
 
 const files: PodFiles = {

@@ -21,7 +21,7 @@ import {
 
 const manifests = new URL("../../operators/compliance-probe/manifests/install.yaml", import.meta.url).pathname;
 const host = systemHost({ write: (line) => void process.stderr.write(line) });
-const runMsMax = 180_000;
+const runMsMax = 300_000;
 const pollMs = 1_000;
 
 /** The acts that a genuine cluster allows, by probe. */

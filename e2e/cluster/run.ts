@@ -1,7 +1,7 @@
 /**
- * `npm run e2e:cluster [-- etcd|postgres|prometheus|compliance-probe]`: an operator on a genuine Kubernetes, with its
- * manifests. For etcd and Prometheus these are the example and the tour of `npm start -- --exit`. Where no
- * such cluster can be had it says why and ends well. It leaves nothing behind.
+ * `npm run e2e:cluster [-- etcd|postgres|prometheus|compliance-probe]`: an operator on a genuine Kubernetes,
+ * with its manifests. For etcd and Prometheus these are the example and the tour of `npm start -- --exit`.
+ * Where no such cluster can be had it says why and ends well. It leaves nothing behind.
  */
 import { loadavg } from "node:os";
 import { asked } from "../../tools/flags/asked.ts";

@@ -1,5 +1,7 @@
-/** The operator's process, or by its first argument a program of the pods of runs. */
-import { runOperatorProcess } from "setpoint/process";
+/**
+ * The operator's process, or by its first argument a program of the pods of runs. A run starts a process for
+ * each system call, so each loads only what it needs.
+ */
 
 async function run([command = "", ...args]: readonly string[]): Promise<number> {
   switch (command) {
@@ -10,8 +12,16 @@ async function run([command = "", ...args]: readonly string[]): Promise<number> 
     case "threads":
       return (await import("./program/call-kernel.ts")).runThreads(Number(args[0]));
     default:
-      return runOperatorProcess((await import("./operator.ts")).default);
+      return runOperator();
   }
+}
+
+async function runOperator(): Promise<number> {
+  const [{ runOperatorProcess }, { default: operator }] = await Promise.all([
+    import("setpoint/process"),
+    import("./operator.ts"),
+  ]);
+  return runOperatorProcess(operator);
 }
 
 process.exitCode = await run(process.argv.slice(2));

@@ -1,8 +1,7 @@
 /** The pod that this process runs in, as acts see it. */
 import { lookup } from "node:dns/promises";
 import type { ProbedPod } from "../acts/probed-pod.ts";
-import { podVariables, type ProbeRequest } from "../run/probe-request.ts";
-import { scratchFolder } from "../run/probe-pod.ts";
+import { podVariables, type ProbeRequest, scratchFolder } from "../run/probe-request.ts";
 import { askApi } from "./ask-api.ts";
 import { ask } from "./http-request.ts";
 import { podFiles } from "./pod-files.ts";

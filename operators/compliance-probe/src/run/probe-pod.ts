@@ -4,16 +4,13 @@ import { type ActGroup, actGroups } from "../acts/act.ts";
 import { catalogue } from "../acts/catalogue.ts";
 import type { ComplianceProbe } from "../kind/compliance-probe.ts";
 import { reportBytesMax } from "./probe-report.ts";
-import { podVariables, requestText, requestVariable } from "./probe-request.ts";
+import { podVariables, requestText, requestVariable, scratchFolder } from "./probe-request.ts";
 
 export const probeLabel = "compliance.setpoint.dev/probe";
 /** The annotations of a pod: the number of its run, the generation of the spec, and what asked for it. */
 export const runNumber = "compliance.setpoint.dev/run-number";
 export const specGeneration = "compliance.setpoint.dev/generation";
 export const requestedBy = "compliance.setpoint.dev/requested";
-
-/** A folder in memory: some acts need one, and the root file system may be read-only. */
-export const scratchFolder = "/run/compliance-probe";
 
 type Container = NonNullable<Pod["spec"]>["containers"][number];
 

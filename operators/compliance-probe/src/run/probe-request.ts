@@ -12,6 +12,9 @@ export const podVariables: Readonly<Record<"namespace" | "serviceAccount" | "pod
   nodeAddress: "PROBE_NODE_ADDRESS",
 };
 
+/** Some acts need a folder to write to, and the root file system may be read-only. */
+export const scratchFolder = "/run/compliance-probe";
+
 const schema = z.object({
   acts: z.array(z.string()),
   otherNamespace: z.string(),

@@ -36,7 +36,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ...["gateway", "kind", "resources", "access", "seen", "observe", "plan", "status", "act"],
     ...["engine", "mirror"],
   ],
-  "operators/hateful-set": ["kind", "seen", "observe", "plan", "act"],
+  "operators/hateful-set": ["kind", "seen", "observe", "plan", "act", "convert"],
   "operators/prometheus": [
     "kind",
     "generate",

@@ -5,6 +5,7 @@ import { usageError, type Command, type Output } from "./command.ts";
 import { accept } from "./commands/accept.ts";
 import { build } from "./commands/build.ts";
 import { bundle } from "./commands/bundle.ts";
+import { chaos } from "./commands/chaos.ts";
 import { compliance } from "./commands/compliance.ts";
 import { connect } from "./commands/connect.ts";
 import { create } from "./commands/create.ts";
@@ -52,6 +53,7 @@ const commands: readonly Command[] = [
   bundle,
   postgres,
   prometheus,
+  chaos,
   compliance,
   dashboard,
   create,

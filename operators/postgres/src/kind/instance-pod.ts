@@ -14,8 +14,8 @@ import {
   probePort,
   programPath,
 } from "./names.ts";
+import { otherServerKeys } from "./other-server-keys.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
-import { otherServerOf } from "./server-in-use.ts";
 
 /** The user `postgres` of the official images. */
 export const instanceUser = 999;
@@ -106,9 +106,9 @@ export function instancePod(
 }
 
 function otherServerVolume(cluster: PostgresCluster): NonNullable<NonNullable<Pod["spec"]>["volumes"]> {
-  const other = otherServerOf(cluster);
-  if (other === undefined) return [];
-  const sources = other.keys.map(({ name, key, path }) => ({ secret: { name, items: [{ key, path }] } }));
+  const keys = otherServerKeys(cluster);
+  if (keys.length === 0) return [];
+  const sources = keys.map(({ name, key, path }) => ({ secret: { name, items: [{ key, path }] } }));
   return [{ name: "import", projected: { sources, defaultMode: 0o440 } }];
 }
 
@@ -170,7 +170,9 @@ function server(cluster: PostgresCluster, instance: string): Container {
       { name: "app", mountPath: "/etc/postgres/app", readOnly: true },
       { name: "server-tls", mountPath: "/etc/postgres/tls/server", readOnly: true },
       { name: "replication-tls", mountPath: "/etc/postgres/tls/replication", readOnly: true },
-      ...(otherServerOf(cluster) === undefined ? [] : [{ name: "import", mountPath: otherServerPath, readOnly: true }]),
+      ...(otherServerKeys(cluster).length === 0
+        ? []
+        : [{ name: "import", mountPath: otherServerPath, readOnly: true }]),
     ],
     readinessProbe: {
       httpGet: { path: "/ready", port: probePort },

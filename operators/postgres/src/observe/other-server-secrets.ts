@@ -1,17 +1,16 @@
 /** Whether the Secrets with the login to another server are there, before a pod waits; changes nothing. */
 import { isNotFound, type ReconcileContext } from "setpoint";
 import { Secret } from "setpoint/kinds";
+import { type MountedKey, otherServerKeys } from "../kind/other-server-keys.ts";
 import type { ParameterRefusal } from "../kind/parameters.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
-import { type MountedKey, otherServerOf } from "../kind/server-in-use.ts";
 
 export async function observeOtherServerSecrets(
   cluster: PostgresCluster,
   context: ReconcileContext,
 ): Promise<readonly ParameterRefusal[]> {
-  const keys = otherServerOf(cluster)?.keys ?? [];
   const namespace = cluster.metadata.namespace ?? "";
-  const problems = await Promise.all(keys.map((key) => problemOf(key, namespace, context)));
+  const problems = await Promise.all(otherServerKeys(cluster).map((key) => problemOf(key, namespace, context)));
   return problems.filter((each) => each !== undefined);
 }
 

@@ -8,6 +8,7 @@ export { PrometheusAgent } from "./kind/prometheus-agent.ts";
 export { PrometheusRule } from "./kind/prometheus-rule.ts";
 export { ScrapeConfig } from "./kind/scrape-config.ts";
 export { ServiceMonitor } from "./kind/service-monitor.ts";
+export { ThanosRuler } from "./kind/thanos-ruler.ts";
 export { configurationText, generateAgentConfiguration, generateConfiguration } from "./generate/configuration.ts";
 export type { ConfigurationSources, GeneratedConfiguration } from "./generate/configuration.ts";
 export { prometheusOperator } from "./prometheus-operator.ts";

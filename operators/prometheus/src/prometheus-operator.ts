@@ -2,6 +2,7 @@
 import { controller, defineOperator, keyOf, type KindRef, type KubeObject, type Operator, watching } from "setpoint";
 import { ConfigMap, DaemonSet, Namespace, Pod, Secret, Service, StatefulSet } from "setpoint/kinds";
 import { actOnAlertmanager } from "./act/act-on-alertmanager.ts";
+import { actOnRuler } from "./act/act-on-ruler.ts";
 import { actOnAgent, actOnPrometheus } from "./act/act-on-prometheus.ts";
 import { alertmanagerBindings } from "./bindings/alertmanager-bindings.ts";
 import { bindingControllers } from "./bindings/binding-controllers.ts";
@@ -14,15 +15,19 @@ import { PrometheusAgent } from "./kind/prometheus-agent.ts";
 import { PrometheusRule } from "./kind/prometheus-rule.ts";
 import { ScrapeConfig } from "./kind/scrape-config.ts";
 import { ServiceMonitor } from "./kind/service-monitor.ts";
+import { ThanosRuler } from "./kind/thanos-ruler.ts";
 import type { LoadedGateway } from "./observe/loaded-gateway.ts";
+import { observeRuler } from "./observe/observe-ruler.ts";
 import { observe, observeAgent } from "./observe/observe.ts";
 import { observeAlertmanager } from "./observe/observe-alertmanager.ts";
 import type { PlanSettings } from "./plan/outcome.ts";
+import { planRuler } from "./plan/ruler-plan.ts";
 import { planAgent } from "./plan/agent-plan.ts";
 import { planAlertmanager } from "./plan/alertmanager-plan.ts";
 import { plan } from "./plan/plan.ts";
 import { alertmanagerLabel } from "./workload/alertmanager-names.ts";
 import { labels, managedSelector } from "./workload/names.ts";
+import { rulerLabel } from "./workload/thanos-names.ts";
 
 /** `image` of the settings is the operator's own, which has the reloader. */
 export function prometheusOperator(gateway: LoadedGateway, settings: PlanSettings): Operator {
@@ -63,6 +68,23 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
       return actOnAgent(seen, planAgent(seen, settings), context);
     },
   });
+  const rulers = controller(ThanosRuler, {
+    owns: [
+      StatefulSet,
+      { kind: Secret, labelSelector: managedSelector },
+      { kind: ConfigMap, labelSelector: managedSelector },
+    ],
+    watches: [
+      wakingAll(PrometheusRule, ThanosRuler),
+      wakingAll(Namespace, ThanosRuler),
+      watching(Service, () => [], { labelSelector: managedSelector }),
+      wakingByPod(rulerLabel, "thanos-ruler"),
+    ],
+    async reconcile(ruler, context) {
+      const seen = await observeRuler(ruler, context, gateway);
+      return actOnRuler(seen, planRuler(seen, settings), context);
+    },
+  });
   const alertmanagers = controller(Alertmanager, {
     owns: [StatefulSet, { kind: Secret, labelSelector: managedSelector }],
     watches: [
@@ -78,7 +100,7 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
   });
   return defineOperator({
     name: "prometheus",
-    controllers: [prometheuses, agents, alertmanagers, ...bindingControllers, alertmanagerBindings],
+    controllers: [prometheuses, agents, rulers, alertmanagers, ...bindingControllers, alertmanagerBindings],
     permissions: [{ apiGroups: [""], resources: ["services"], verbs: ["create", "patch"] }],
   });
 }

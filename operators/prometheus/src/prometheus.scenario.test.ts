@@ -30,7 +30,7 @@ async function told({ world }: Stage, type: string): Promise<string> {
 
 /** The pods see what is in the objects, and the operator asks them again. */
 async function load({ world, reloaders }: Stage): Promise<void> {
-  await reloaders.mount(world);
+  await reloaders.mount(world, "prometheus-main");
   await world.run(seconds(90));
 }
 

@@ -22,9 +22,10 @@ export async function actOnAgent(seen: AgentSeen, plan: Plan, context: Context):
 
 async function actWith(seen: Seen | AgentSeen, facts: WorkloadFacts, plan: Plan, context: Context): Promise<Result> {
   const { prometheus } = seen;
+  const hasSidecars = "hasSidecars" in seen && seen.hasSidecars === true;
   if (plan.kind === "apply" && plan.hash === undefined && !seen.hasConfiguration)
     await createEmptySecret(prometheus, context);
-  const service = prometheus.spec.serviceName === undefined ? operatedService(prometheus) : undefined;
+  const service = prometheus.spec.serviceName === undefined ? operatedService(prometheus, hasSidecars) : undefined;
   return act({ object: prometheus, facts, plan, status: statusOf(seen, facts, plan), service }, context);
 }
 

@@ -19,6 +19,7 @@ import { Prometheus } from "../kind/prometheus.ts";
 import { PrometheusAgent } from "../kind/prometheus-agent.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
+import { ThanosRuler } from "../kind/thanos-ruler.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { readAssets } from "../observe/read-assets.ts";
 import { keysOfClients, type StatedClient } from "../select/scrape-clients.ts";
@@ -60,7 +61,7 @@ function bindingController<T extends Bindable>(kind: KindRef<T>, subject: Subjec
       predicate: anyOf<W>(generationChanged<W>(), labelsChanged<W>()),
     });
   return controller(kind, {
-    watches: [wakesAll(Prometheus), wakesAll(PrometheusAgent), wakesAll(Namespace)],
+    watches: [wakesAll(Prometheus), wakesAll(PrometheusAgent), wakesAll(ThanosRuler), wakesAll(Namespace)],
     reconcile: (object, context) => bind(object, subject, context),
   });
 }
@@ -74,6 +75,7 @@ async function bind<T extends Bindable>(
   const workloads = {
     prometheuses: context.list(Prometheus, { allNamespaces: true }),
     agents: context.list(PrometheusAgent, { allNamespaces: true }),
+    rulers: context.list(ThanosRuler, { allNamespaces: true }),
   };
   const bindings = bindingsOf(kind, object, users(workloads, await readAssets(keys, context)), {
     namespaces: context.list(Namespace, { allNamespaces: true }),

@@ -5,22 +5,30 @@ import { defaultPrometheusVersion, parseVersion, type Version } from "../generat
 import type { AnyPrometheus, Prometheus } from "../kind/prometheus.ts";
 import type { PrometheusAgent } from "../kind/prometheus-agent.ts";
 import type { PrometheusRule } from "../kind/prometheus-rule.ts";
+import type { ThanosRuler } from "../kind/thanos-ruler.ts";
 import { renderRule } from "../rules/rule-files.ts";
-import { prometheusRules, type RuleFormat } from "../rules/rule-format.ts";
+import { prometheusRules, type RuleFormat, thanosRules } from "../rules/rule-format.ts";
 import type { CheckedBy } from "../select/check-scrape.ts";
 import { refuse, type Refusal } from "../select/refusal.ts";
 import { isManaged, type Labelled } from "../select/selection.ts";
+import { defaultThanosVersion } from "../workload/thanos-flags.ts";
 import type { User } from "./bindings.ts";
+
+interface Versioned extends Labelled {
+  readonly kind: string;
+  readonly spec: { readonly version?: string | undefined };
+}
 
 /** All workloads of the cluster. */
 export interface Workloads {
   readonly prometheuses: readonly Prometheus[];
   readonly agents: readonly PrometheusAgent[];
+  readonly rulers: readonly ThanosRuler[];
 }
 
 /** Those that have targets of their own choice; one without any selector is configured by the user. */
 export function scrapingUsers<T>(
-  { prometheuses, agents }: Workloads,
+  { prometheuses, agents }: Pick<Workloads, "prometheuses" | "agents">,
   assets: Assets,
   check: (by: CheckedBy, object: T) => Refusal | undefined,
 ): readonly User<T>[] {
@@ -37,12 +45,20 @@ export function scrapingUsers<T>(
   ];
 }
 
-export function ruleUsers({ prometheuses }: Workloads): readonly User<PrometheusRule>[] {
-  return byKey(prometheuses).map((workload) => ({
-    resource: "prometheuses",
-    workload,
-    refusal: (rule) => withVersion(workload, (version) => refusalOf(prometheusRules(workload.spec, version), rule)),
-  }));
+export function ruleUsers({ prometheuses, rulers }: Workloads): readonly User<PrometheusRule>[] {
+  return [
+    ...byKey(prometheuses).map((workload): User<PrometheusRule> => ({
+      resource: "prometheuses",
+      workload,
+      refusal: (rule) => withVersion(workload, (version) => refusalOf(prometheusRules(workload.spec, version), rule)),
+    })),
+    ...byKey(rulers).map((workload): User<PrometheusRule> => ({
+      resource: "thanosrulers",
+      workload,
+      refusal: (rule) =>
+        withVersion(workload, (version) => refusalOf(thanosRules(workload.spec, version), rule), defaultThanosVersion),
+    })),
+  ];
 }
 
 function refusalOf(format: RuleFormat, rule: PrometheusRule): Refusal | undefined {
@@ -50,12 +66,13 @@ function refusalOf(format: RuleFormat, rule: PrometheusRule): Refusal | undefine
   return "refusal" in rendered ? rendered.refusal : undefined;
 }
 
-/** A Prometheus whose version is none accepts nothing. */
+/** A workload whose version is none accepts nothing. */
 function withVersion(
-  { kind, metadata, spec }: AnyPrometheus,
+  { kind, metadata, spec }: Versioned,
   check: (version: Version) => Refusal | undefined,
+  defaultVersion = defaultPrometheusVersion,
 ): Refusal | undefined {
-  const version = parseVersion(given(spec.version) ?? defaultPrometheusVersion);
+  const version = parseVersion(given(spec.version) ?? defaultVersion);
   if (version !== undefined) return check(version);
   return refuse(
     "spec.version",

@@ -13,6 +13,7 @@ import { categories, monitoringGroup } from "./monitoring-group.ts";
 import { count, flag, open, type Read, text } from "./open-object.ts";
 import { keySelector } from "./references.ts";
 import { alerting, remoteRead } from "./remote-endpoints.ts";
+import { thanosSidecar } from "./thanos-fields.ts";
 
 const selector = labelSelector().optional();
 
@@ -43,6 +44,7 @@ const data = {
   query: open({ lookbackDelta: text, maxConcurrency: count, maxSamples: count, timeout: text }).optional(),
   queryLogFile: text,
   enableAdminAPI: flag,
+  thanos: thanosSidecar.optional().describe("A sidecar of Thanos, by which others query and keep the samples."),
 };
 
 const serverFields = { ...rules, ...alerts, ...data };

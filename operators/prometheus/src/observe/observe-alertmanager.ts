@@ -10,6 +10,7 @@ import { alertmanagerFile, alertmanagerLabel, alertmanagerName } from "../worklo
 import type { LoadedGateway } from "./loaded-gateway.ts";
 import { observePods } from "./observe-pods.ts";
 import { readAssets } from "./read-assets.ts";
+import { sharedPortName } from "./shared-port.ts";
 
 export async function observeAlertmanager(
   alertmanager: Stored<Alertmanager>,
@@ -27,7 +28,7 @@ export async function observeAlertmanager(
     assets: await readAssets(keysOfAlertmanager(alertmanager, root, configs), context),
     statefulSets: context.children.list(StatefulSet),
     pods: await observePods({ [alertmanagerLabel]: name }, context, gateway),
-    servicePortName: servicePortName(alertmanager, context),
+    servicePortName: sharedPortName(Alertmanager, alertmanager, context),
   };
 }
 
@@ -40,11 +41,4 @@ export async function readBase(
   const secret = await fresh(Secret, name, metadata.namespace);
   const { [alertmanagerFile]: base, ...files } = secret?.data ?? {};
   return { configuration: base === undefined ? undefined : Buffer.from(base, "base64").toString("utf8"), files };
-}
-
-/** That of the first Alertmanager of the namespace, so that two of them do not change it in turn. */
-function servicePortName(alertmanager: Stored<Alertmanager>, context: ReconcileContext): string {
-  const sharing = context.list(Alertmanager).filter(({ spec }) => spec.serviceName === undefined);
-  const [first] = sharing.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  return (first ?? alertmanager).spec.portName;
 }

@@ -3,7 +3,7 @@ import type { ReconcileContext, Stored } from "setpoint";
 import { DaemonSet, Namespace, Secret, StatefulSet } from "setpoint/kinds";
 import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Probe } from "../kind/probe.ts";
-import type { Prometheus } from "../kind/prometheus.ts";
+import { Prometheus } from "../kind/prometheus.ts";
 import type { PrometheusAgent } from "../kind/prometheus-agent.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
@@ -27,6 +27,7 @@ export async function observe(
   return {
     ...scraping,
     rules: selected(prometheus, "PrometheusRule", rules, scraping.namespaces),
+    hasSidecars: context.list(Prometheus).some(({ spec }) => spec.thanos !== undefined),
   };
 }
 

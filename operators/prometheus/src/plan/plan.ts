@@ -5,7 +5,7 @@ import { configurationHash } from "../reload/configuration-hash.ts";
 import { prometheusRules } from "../rules/rule-format.ts";
 import type { Seen } from "../seen/seen.ts";
 import { prefixed } from "../workload/names.ts";
-import { configurationSecret, rulesConfigMap, webSecrets } from "../workload/objects.ts";
+import { configurationSecret, ruleObjects, sidecarSecrets, webSecrets } from "../workload/objects.ts";
 import { shardStatefulSet } from "../workload/stateful-set.ts";
 import type { Plan, PlanSettings, Wanted } from "./outcome.ts";
 import { packedRules } from "./packed-rules.ts";
@@ -26,7 +26,8 @@ function wanted(seen: Seen, version: Version, settings: PlanSettings): Wanted {
     children: [
       ...(made.text === undefined ? [] : [configurationSecret(prometheus, made.text)]),
       ...webSecrets(prometheus, tlsFiles(seen)),
-      ...rules.packs.map((files, index) => rulesConfigMap(prometheus, index, files)),
+      ...sidecarSecrets(prometheus),
+      ...ruleObjects(prometheus, rules.packs),
       ...shardsOf(prometheus).map((shard) => shardStatefulSet(prometheus, shard, workload)),
     ],
     configuration: made.text,

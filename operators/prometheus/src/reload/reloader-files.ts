@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { Sources } from "./reloader.ts";
 
 export interface Folders {
@@ -13,7 +13,8 @@ export interface Folders {
 }
 
 export async function readSources(config: string, folders: Folders): Promise<Sources> {
-  const compressed = await orAbsent(readFile(config));
+  // A server of rules alone has no configuration.
+  const compressed = config === "" ? gzipSync("") : await orAbsent(readFile(config));
   const rules = await Promise.all(folders.rules.map(readRules));
   return {
     configuration: compressed === undefined ? undefined : gunzipSync(compressed).toString("utf8"),

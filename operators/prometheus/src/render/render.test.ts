@@ -140,3 +140,18 @@ test("an agent is a document too, without rules", async () => {
   expect(text).not.toContain("rule_files");
   expect(problems).toContain("spec.ruleSelector: this operator does not act on this field");
 });
+
+test("a ThanosRuler is its arguments and its rules", async () => {
+  const ruler = prometheus("main", "{ruleSelector: {}, queryEndpoints: ['query:9090']}").replace(
+    "kind: Prometheus",
+    "kind: ThanosRuler",
+  );
+  const rule =
+    "---\napiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {name: r}\n" +
+    "spec: {groups: [{name: g, rules: [{record: a, expr: b}]}]}\n";
+  const { code, text } = await render("ruler", ruler + rule);
+  expect(code).toBe(0);
+  expect(text).toContain('# ThanosRuler "default/main"\narguments:\n  - rule\n');
+  expect(text).toContain("- --query=query:9090");
+  expect(text).toContain("record: a");
+});

@@ -1,6 +1,7 @@
 /** The configuration of each workload among objects of files, as the operator has it. */
 import type { KindRef, KubeObject, Stored } from "setpoint";
-import { isDecodeError, Namespace } from "setpoint/kinds";
+import { ConfigMap, isDecodeError, Namespace, StatefulSet } from "setpoint/kinds";
+import { stringify } from "yaml";
 import { assetPath, Assets } from "../generate/assets.ts";
 import { ConfigurationRefused, given } from "../generate/generation.ts";
 import { problemText } from "../generate/problem-text.ts";
@@ -12,8 +13,10 @@ import { Prometheus } from "../kind/prometheus.ts";
 import { PrometheusAgent } from "../kind/prometheus-agent.ts";
 import { PrometheusRule } from "../kind/prometheus-rule.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
+import { ThanosRuler } from "../kind/thanos-ruler.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import { chooseConfigs } from "../notification/choose-configs.ts";
+import { planRuler } from "../plan/ruler-plan.ts";
 import { planAgent } from "../plan/agent-plan.ts";
 import { planAlertmanager } from "../plan/alertmanager-plan.ts";
 import type { Plan, PlanSettings } from "../plan/outcome.ts";
@@ -32,7 +35,7 @@ export interface Rendered {
   readonly problems: readonly string[];
 }
 
-/** Prometheuses, then agents, then Alertmanagers, in the order of their names. */
+/** Prometheuses, agents, ThanosRulers, then Alertmanagers, each in the order of their names. */
 export function renderAll(objects: readonly FileObject[], settings: Omit<PlanSettings, "image">): readonly Rendered[] {
   const sources: Sources = {
     serviceMonitors: parsed(ServiceMonitor, objects),
@@ -48,6 +51,7 @@ export function renderAll(objects: readonly FileObject[], settings: Omit<PlanSet
   return [
     ...byName(parsed(Prometheus, objects)).map((each) => renderPrometheus(each, sources, all)),
     ...byName(parsed(PrometheusAgent, objects)).map((each) => renderAgent(each, sources, all)),
+    ...byName(parsed(ThanosRuler, objects)).map((each) => renderRuler(each, sources, all)),
     ...byName(parsed(Alertmanager, objects)).map((each) => renderAlertmanager(each, { ...sources, configs }, all)),
   ];
 }
@@ -85,6 +89,22 @@ function renderAgent(agent: Stored<PrometheusAgent>, sources: Sources, settings:
   const pods = { statefulSets: [], daemonSets: [], pods: [], hasConfiguration: true };
   const made = planAgent({ prometheus: agent, ...objects, namespaces, assets, ...pods }, settings);
   return rendered(`PrometheusAgent "${nameOf(agent)}"`, made, usersOwn);
+}
+
+/** It has no configuration: its command line and its rules are all that it works by. */
+function renderRuler(ruler: Stored<ThanosRuler>, { rules, namespaces }: Sources, settings: PlanSettings): Rendered {
+  const name = `ThanosRuler "${nameOf(ruler)}"`;
+  const chosen = selected(ruler, "PrometheusRule", rules, namespaces);
+  const made = planRuler({ ruler, rules: chosen, statefulSets: [], pods: [], servicePortName: "web" }, settings);
+  return rendered(name, made.kind === "apply" ? { ...made, configuration: rulerText(made.children) } : made, "");
+}
+
+function rulerText(children: readonly KubeObject[]): string {
+  const set = children.find(({ kind }) => kind === StatefulSet.kind) as StatefulSet | undefined;
+  const maps = children.filter(({ kind }) => kind === ConfigMap.kind) as readonly ConfigMap[];
+  const files = maps.flatMap(({ data = {} }) => Object.entries(data));
+  const args = set?.spec?.template.spec?.containers[0]?.args ?? [];
+  return stringify({ arguments: args, rules: Object.fromEntries(files) }, { lineWidth: 0 });
 }
 
 function renderAlertmanager(

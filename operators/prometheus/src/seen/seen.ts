@@ -23,6 +23,8 @@ export interface ScrapingSeen extends ScrapeObjects {
 export interface Seen extends ScrapingSeen {
   readonly prometheus: Stored<Prometheus>;
   readonly rules: readonly Stored<PrometheusRule>[];
+  /** Whether any Prometheus of the namespace has a sidecar of Thanos: they share a Service. */
+  readonly hasSidecars?: boolean;
 }
 
 export interface AgentSeen extends ScrapingSeen {

@@ -2,7 +2,6 @@
 import {
   allOracles,
   excuseFaults,
-  type Fault,
   type LawOptions,
   patch,
   remove,
@@ -13,7 +12,7 @@ import {
 import { Alertmanager } from "../kind/alertmanager.ts";
 import { AlertmanagerConfig } from "../kind/alertmanager-config.ts";
 import { alertmanager, config, configuration } from "./alertmanager-stage.ts";
-import { keepsRevision, silentSetting } from "./prometheus-stage.ts";
+import { keepsRevision, renumbersPort, silentSetting } from "./prometheus-stage.ts";
 
 export const subject = (): Setting => silentSetting();
 
@@ -33,14 +32,6 @@ export const worlds: readonly StoryInit[] = [
 
 /** Nothing tells of a change of the user's Secret, which is not cached: it is read once a minute. */
 const oracles = allOracles.filter(({ name }) => name !== "stays quiet");
-
-/**
- * Ports of a Service are merged by their numbers: beside a port whose number was changed by hand, the server
- * takes no other one of the same name.
- */
-function renumbersPort(fault: Fault): boolean {
-  return fault.kind === "E2" && fault.child.resource === "services";
-}
 
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,

@@ -47,6 +47,14 @@ export function keepsRevision(fault: Fault): boolean {
   return fault.kind === "E1" && fault.child.resource === "statefulsets";
 }
 
+/**
+ * Ports of a Service are merged by their numbers: beside a port whose number was changed by hand, the server
+ * takes no other one of the same name.
+ */
+export function renumbersPort(fault: Fault): boolean {
+  return fault.kind === "E2" && fault.child.resource === "services";
+}
+
 /** Reloaders of the world: they have loaded what is in the objects, unless Prometheus refuses it. */
 export class SimulatedReloaders {
   /** What Prometheus says when it refuses every configuration. */
@@ -55,14 +63,15 @@ export class SimulatedReloaders {
 
   readonly gateway: LoadedGateway = () => Promise.resolve(this.#loaded);
 
-  /** The mounted files of all pods have changed. */
-  async mount(world: World, name = "prometheus-main"): Promise<void> {
-    const secret = await world.get(Secret, name);
+  /** The mounted files of all pods have changed; `name` is the Secret with the configuration, if any. */
+  async mount(world: World, name: string | undefined): Promise<void> {
     const rules = await world.list(ConfigMap);
     const files = rules.flatMap(({ metadata, data = {} }) =>
       Object.entries(data).map(([file, text]) => [`${metadata.name}/${file}`, text] as const),
     );
-    const hash = configurationHash(configurationIn(secret), new Map(files.filter(([name]) => name.endsWith(".yaml"))));
+    const mounted = new Map(files.filter(([file]) => file.endsWith(".yaml")));
+    const configuration = name === undefined ? "" : configurationIn(await world.get(Secret, name));
+    const hash = configurationHash(configuration, mounted);
     this.#loaded =
       this.refusal === undefined
         ? { hash }

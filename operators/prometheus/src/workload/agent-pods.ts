@@ -14,7 +14,7 @@ export interface AgentWorkload {
   readonly reloaderImage: string;
 }
 
-function partsOf({ spec }: PrometheusAgent, workload: AgentWorkload): Omit<PrometheusPod, "variables" | "hasData"> {
+function partsOf({ spec }: PrometheusAgent, workload: AgentWorkload): Omit<PrometheusPod, "variables"> {
   const args = agentArguments(spec, workload.version);
   return { ...workload, args, ruleConfigMaps: [], sidecars: [], sidecarVolumes: [] };
 }
@@ -40,7 +40,7 @@ export function agentDaemonSet(agent: PrometheusAgent, workload: AgentWorkload):
         container: "prometheus",
         selector,
         podLabels: { [labels.managedBy]: manager },
-        pod: prometheusPod(agent, { ...partsOf(agent, workload), variables: [node], hasData: false }),
+        pod: prometheusPod(agent, { ...partsOf(agent, workload), variables: [node] }),
       }),
     },
   });

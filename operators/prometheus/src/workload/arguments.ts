@@ -4,6 +4,7 @@ import { isAtLeast, type Version } from "../generate/version.ts";
 import type { CommonPrometheusSpec } from "../kind/common-prometheus.ts";
 import type { PrometheusSpec } from "../kind/prometheus.ts";
 import { commandLine, type Flag, routePrefix, switched, valued } from "./flags.ts";
+import { compactionFlags } from "./thanos-sidecar.ts";
 import { outputFile, prometheusPort, storageFolder, webConfigFile, webConfigFolder } from "./names.ts";
 
 export function prometheusArguments(spec: PrometheusSpec, version: Version): readonly string[] {
@@ -69,13 +70,11 @@ function featureFlags(spec: CommonPrometheusSpec, version: Version): readonly Fl
 function storageFlags(spec: PrometheusSpec, version: Version): readonly Flag[] {
   // Newer servers read the retention from the configuration.
   const isByFlag = !isAtLeast(version, "3.11.0");
-  const blocks = spec.disableCompaction === true ? "2h" : undefined;
   return [
     ...(isByFlag ? valued("storage.tsdb.retention.time", retentionTime(spec)) : []),
     ...(isByFlag ? valued("storage.tsdb.retention.size", spec.retentionSize) : []),
     ["storage.tsdb.path", storageFolder],
-    ...valued("storage.tsdb.max-block-duration", blocks),
-    ...valued("storage.tsdb.min-block-duration", blocks),
+    ...compactionFlags({ spec }, version),
     ...walCompression("storage.tsdb.wal-compression", spec.walCompression),
   ];
 }

@@ -6,11 +6,15 @@ import type { PodFields } from "../kind/pod-fields.ts";
 export type Flag = readonly [name: string, value?: string];
 
 /** The operator's flags, then the user's, which may not be the same. */
-export function commandLine(own: readonly Flag[], users: PodFields["additionalArgs"]): readonly string[] {
+export function commandLine(
+  own: readonly Flag[],
+  users: PodFields["additionalArgs"],
+  place = "spec",
+): readonly string[] {
   const additional = (users ?? []).map(({ name, value = "" }): Flag => [name, value]);
   const taken = additional.find(([name]) => own.some(([known]) => plain(known) === plain(name)));
   if (taken !== undefined)
-    throw new ConfigurationRefused("spec.additionalArgs", `the operator itself sets "${taken[0]}"; remove it`);
+    throw new ConfigurationRefused(`${place}.additionalArgs`, `the operator itself sets "${taken[0]}"; remove it`);
   return [...own, ...additional].map(([name, value = ""]) => (value === "" ? `--${name}` : `--${name}=${value}`));
 }
 

@@ -1,7 +1,6 @@
 /** The objects of a Prometheus or of an agent besides its pods; pure. */
-import { ConfigMap, type Secret, Service } from "setpoint/kinds";
+import { type ConfigMap, type Secret, Service } from "setpoint/kinds";
 import type { AnyPrometheus, Prometheus } from "../kind/prometheus.ts";
-import { ruleConfigMapName } from "../rules/rule-files.ts";
 import {
   applicationName,
   configFile,
@@ -15,7 +14,10 @@ import {
   webConfigFolder,
   webConfigSecretName,
 } from "./names.ts";
-import { compressed, ownSecret, type Place, tlsAssetsSecret, webConfigSecret } from "./own-secret.ts";
+import { base64, compressed, ownSecret, type Place, tlsAssetsSecret, webConfigSecret } from "./own-secret.ts";
+import { rulesConfigMaps } from "./rules-config-maps.ts";
+import { grpcPort } from "./thanos-flags.ts";
+import { httpClientFile, httpClientSecretName } from "./thanos-sidecar.ts";
 
 function placeOf(prometheus: AnyPrometheus): Place {
   return { namespace: prometheus.metadata.namespace ?? "", labels: ownLabels(prometheus) };
@@ -34,23 +36,23 @@ export function webSecrets(prometheus: AnyPrometheus, files: Readonly<Record<str
   ];
 }
 
-export function rulesConfigMap(
+export function ruleObjects(
   prometheus: Prometheus,
-  index: number,
-  files: Readonly<Record<string, string>>,
-): ConfigMap {
+  packs: readonly Readonly<Record<string, string>>[],
+): readonly ConfigMap[] {
   const { name = "" } = prometheus.metadata;
-  const place = placeOf(prometheus);
-  return ConfigMap({
-    ...place,
-    name: ruleConfigMapName(prefixed(prometheus), index),
-    labels: { ...place.labels, "prometheus-name": name },
-    data: files,
-  });
+  return rulesConfigMaps(placeOf(prometheus), prefixed(prometheus), { "prometheus-name": name }, packs);
 }
 
-/** Gives the pods of all Prometheuses, or agents, of a namespace their names; it belongs to none of them. */
-export function operatedService({ kind, metadata }: AnyPrometheus): Service {
+/** How the sidecar of Thanos asks the server in its pod, whose certificate is for another name. */
+export function sidecarSecrets(prometheus: Prometheus): readonly Secret[] {
+  if (prometheus.spec.thanos === undefined) return [];
+  const data = { [httpClientFile]: base64("tls_config:\n  insecure_skip_verify: true\n") };
+  return [ownSecret(placeOf(prometheus), httpClientSecretName(prometheus), data)];
+}
+
+/** Gives the pods of all Prometheuses, or agents, of a namespace their names; it is nobody's. */
+export function operatedService({ kind, metadata }: AnyPrometheus, hasSidecars = false): Service {
   const service = governingService({ kind });
   const [operated] = service.split("-operated");
   return Service({
@@ -59,7 +61,10 @@ export function operatedService({ kind, metadata }: AnyPrometheus): Service {
     labels: { [`operated-${operated ?? ""}`]: "true", [labels.managedBy]: manager },
     spec: {
       clusterIP: "None",
-      ports: [{ name: "web", port: prometheusPort, targetPort: prometheusPort, protocol: "TCP" }],
+      ports: [
+        { name: "web", port: prometheusPort, targetPort: prometheusPort, protocol: "TCP" },
+        ...(hasSidecars ? [{ name: "grpc", port: grpcPort, targetPort: grpcPort, protocol: "TCP" as const }] : []),
+      ],
       selector: { "app.kubernetes.io/name": applicationName({ kind }) },
     },
   });

@@ -17,6 +17,7 @@ import {
   storageFolder,
   tlsSecretName,
   volumeName,
+  webConfigFile,
   webConfigFolder,
   webConfigSecretName,
 } from "./names.ts";
@@ -46,8 +47,6 @@ export interface PrometheusPod {
   readonly ruleConfigMaps: readonly string[];
   /** Variables that the configuration may name. */
   readonly variables: NonNullable<Container["env"]>;
-  /** The pods of a DaemonSet have no place for data but their own file system. */
-  readonly hasData: boolean;
   readonly sidecars: readonly Container[];
   readonly sidecarVolumes: readonly Volume[];
 }
@@ -86,13 +85,12 @@ function server(prometheus: AnyPrometheus, parts: PrometheusPod): Container {
     volumeMounts: [
       readOnly("config-out", outputFolder),
       readOnly("tls-assets", tlsAssetsFolder),
-      ...(parts.hasData ? [dataMount(prometheus)] : []),
+      dataMount(prometheus),
       ...(spec.volumeMounts ?? []),
       ...namedMounts(spec, "/etc/prometheus"),
       ...ruleMounts(parts.ruleConfigMaps),
       ...(hasLogVolume(prometheus) ? [{ name: "log-file", mountPath: logFolder }] : []),
-      readOnly("web-config", webConfigFolder),
-      ...tlsFiles(prometheus).mounts,
+      ...webMounts(prometheus),
     ],
   };
 }
@@ -127,6 +125,16 @@ function tlsFiles({ spec }: AnyPrometheus): ReturnType<typeof serverTlsFiles> {
   return serverTlsFiles(spec.web?.tlsConfig, webConfigFolder, "web-config-tls");
 }
 
+/**
+ * The folder, in which a changed file is seen. With keys below it, the file alone, because nothing can be
+ * mounted into a Secret.
+ */
+function webMounts(prometheus: AnyPrometheus): readonly Mount[] {
+  const { mounts } = tlsFiles(prometheus);
+  if (mounts.length === 0) return [readOnly("web-config", webConfigFolder)];
+  return [{ ...readOnly("web-config", `${webConfigFolder}/${webConfigFile}`), subPath: webConfigFile }, ...mounts];
+}
+
 /** Names of log files without a folder are in a volume. */
 function hasLogVolume({ spec }: AnyPrometheus): boolean {
   const { queryLogFile = "", scrapeFailureLogFile = "" } = spec;
@@ -149,13 +157,13 @@ function reloaders({ spec }: AnyPrometheus, parts: PrometheusPod): ReloaderConta
   });
 }
 
-function volumes(prometheus: AnyPrometheus, { ruleConfigMaps, hasData }: PrometheusPod): readonly Volume[] {
+function volumes(prometheus: AnyPrometheus, { ruleConfigMaps }: PrometheusPod): readonly Volume[] {
   const { spec } = prometheus;
   return [
     { name: "config", secret: { secretName: prefixed(prometheus) } },
     tlsAssetsVolume(tlsSecretName(prometheus)),
     outputVolume,
-    ...(hasData ? dataVolumes(spec.storage, volumeName(prometheus)) : []),
+    ...dataVolumes(spec.storage, volumeName(prometheus)),
     ...namedVolumes(spec),
     ...ruleConfigMaps.map((each): Volume => ({ name: each, configMap: { name: each, optional: true } })),
     ...(hasLogVolume(prometheus) ? [{ name: "log-file", emptyDir: {} }] : []),

@@ -10,9 +10,9 @@ export interface ReloaderSettings {
   /** The operator's own image. */
   readonly image: string;
   readonly imagePullPolicy: PodFields["imagePullPolicy"];
-  /** The file with the gzipped configuration, and the one that the server reads. */
-  readonly config: string;
-  readonly output: string;
+  /** The file with the gzipped configuration, and the one that the server reads; none where rules are all. */
+  readonly config?: string;
+  readonly output?: string;
   readonly reloadUrl: string;
   /** Nothing of the pod is reached from outside. */
   readonly listensLocally: boolean;
@@ -57,7 +57,12 @@ function reloader(
     name,
     image,
     ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
-    args: ["reload", `--config=${config}`, `--output=${output}`, ...args],
+    args: [
+      "reload",
+      ...(config === undefined ? [] : [`--config=${config}`]),
+      ...(output === undefined ? [] : [`--output=${output}`]),
+      ...args,
+    ],
     env: [{ name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }, ...env],
     resources: { requests: { cpu: "10m", memory: "64Mi" } },
     ...containerDefaults,

@@ -15,6 +15,7 @@ import {
 } from "./names.ts";
 import { prometheusPod, type PrometheusPod } from "./prometheus-pod.ts";
 import { serverStatefulSet } from "./server-set.ts";
+import { thanosSidecarOf } from "./thanos-sidecar.ts";
 
 /** What the builder needs besides the object. */
 export interface WorkloadSettings {
@@ -28,8 +29,7 @@ export function shardStatefulSet(prometheus: Prometheus, shard: number, settings
   return shardOf(prometheus, shard, {
     ...settings,
     args: prometheusArguments(prometheus.spec, settings.version),
-    sidecars: [],
-    sidecarVolumes: [],
+    ...thanosSidecarOf(prometheus, settings.version),
   });
 }
 
@@ -37,7 +37,7 @@ export function shardStatefulSet(prometheus: Prometheus, shard: number, settings
 export function shardOf(
   prometheus: AnyPrometheus,
   shard: number,
-  parts: Omit<PrometheusPod, "variables" | "hasData">,
+  parts: Omit<PrometheusPod, "variables">,
 ): StatefulSet {
   return serverStatefulSet({
     owner: prometheus,
@@ -53,7 +53,6 @@ export function shardOf(
     pod: prometheusPod(prometheus, {
       ...parts,
       variables: [{ name: "SHARD", value: String(shard) }],
-      hasData: true,
     }),
   });
 }

@@ -13,8 +13,10 @@ import { serverName } from "../kind/names.ts";
 import { newLogin } from "../kind/login-secret.ts";
 import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
 import { type Actions, lookAgainMs } from "../plan/postgres-step.ts";
+import { nextImageOf } from "../plan/upgrade/wanted-upgrade.ts";
 import { wantedDocument, wantedLabels } from "../plan/wanted.ts";
 import { instanceNamed, type Seen } from "../seen/seen.ts";
+import type { UpgradeStatus } from "../seen/upgrade.ts";
 
 export interface ActionPorts {
   readonly gateway: InstanceGateway;
@@ -104,6 +106,15 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
     startRestored: async (_, context) => context.requeueAfter(0, "start the first instance"),
     goBack: async (_, context) => context.requeueAfter(0, "start the instances"),
 
+    async advanceUpgrade({ upgrade }, context) {
+      const { phase, problems } = upgrade ?? {};
+      const type = problems === undefined ? "Normal" : "Warning";
+      if (upgrade !== undefined && phase !== undefined) context.event(type, `Upgrade${phase}`, eventText(upgrade));
+      return context.requeueAfter(0, "go on with the upgrade");
+    },
+    // The status, written before, names the data.
+    startOnVersion: async (_, context) => context.requeueAfter(0, "start the instances on the other version"),
+
     hibernated: async (_, context) => context.requeueAfter(0, "see that nothing is left to stop"),
     awake: async (_, context) => context.requeueAfter(0, "start the other instances"),
 
@@ -124,6 +135,10 @@ export function postgresActions(ports: ActionPorts): ActionFunctions {
   };
 }
 
+function eventText({ from, to, instance, problems = [] }: UpgradeStatus): string {
+  return [`PostgreSQL ${from} to ${to}, by the data of ${instance}`, ...problems].join("; ");
+}
+
 async function startInstances(
   names: readonly string[],
   context: ReconcileContext,
@@ -133,7 +148,8 @@ async function startInstances(
   for (const name of names) {
     const { claim } = instanceNamed(seen, name) ?? {};
     if (claim === undefined) await context.create(instanceClaim(seen.cluster, name, seen.cluster.status?.restored));
-    await context.create(instancePod(seen.cluster, name, { managerImage: image, archive: seen.archive }));
+    const nextImage = nextImageOf(seen, name);
+    await context.create(instancePod(seen.cluster, name, { managerImage: image, archive: seen.archive, nextImage }));
   }
 }
 

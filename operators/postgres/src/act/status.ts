@@ -21,8 +21,10 @@ import {
   type Seen,
   type SeenInstance,
 } from "../seen/seen.ts";
+import { isUpgradeHolding } from "../seen/upgrade.ts";
 import { present } from "./present.ts";
 import { succession } from "./succession.ts";
+import { versionStatus } from "./upgrade-status.ts";
 
 type Status = NonNullable<PostgresCluster["status"]>;
 type Member = Status["members"][number];
@@ -38,6 +40,7 @@ export function postgresStatus(seen: Seen, step: PostgresStep, facts: StepFacts)
     observedGeneration: cluster.metadata.generation,
     ...dryRunOf(seen),
     ...dataOf(seen, step),
+    ...versionStatus(seen, step, facts),
     ...succession(seen, step, facts),
     ...present({
       fencing: fencingStatusOf(seen, facts),
@@ -124,10 +127,14 @@ function dataOf(seen: Seen, step: PostgresStep): Pick<Status, "restored" | "prev
   const hasStopped = mark?.state === "stop" && instances.every(({ pod }) => pod === undefined);
   return present({
     restored,
-    systemID: systemID ?? serving,
+    systemID: startedSystemId(step) ?? systemID ?? serving,
     stoppedFor: hasStopped ? mark.id : undefined,
     previousData: mark?.state === "done" && otherClaims.length === 0 ? undefined : previousData,
   });
+}
+
+function startedSystemId(step: PostgresStep): string | undefined {
+  return step.kind === "act" && step.action === "startOnVersion" ? step.args.systemId : undefined;
 }
 
 function memberOf({ cluster }: Seen, instance: SeenInstance): Member {
@@ -155,6 +162,7 @@ function phaseOf(seen: Seen, step: PostgresStep): Status["phase"] {
   if (spec.paused) return "Paused";
   if (seen.serviceTaken !== undefined || seen.loginTaken !== undefined) return "Failed";
   if (isRestoring(seen)) return "Restoring";
+  if (isUpgradeHolding(seen.cluster)) return "Upgrading";
   if (isHibernated(seen)) return countPods(seen) === 0 ? "Hibernated" : "Hibernating";
   const handover = step.kind === "act" && step.action === "depose" ? step.args.handover : status?.handover;
   if (handover !== undefined) return handover === "failover" ? "FailingOver" : "SwitchingOver";

@@ -3,6 +3,7 @@ import type { StepFacts } from "setpoint";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import type { Actions, PostgresStep } from "../plan/postgres-step.ts";
 import { acceptsWrites, instanceNamed, isStandby, primaryOf, type Seen } from "../seen/seen.ts";
+import type { UpgradeStatus } from "../seen/upgrade.ts";
 import { present } from "./present.ts";
 
 type Status = NonNullable<PostgresCluster["status"]>;
@@ -25,6 +26,8 @@ export function succession(seen: Seen, step: PostgresStep, { now }: StepFacts): 
       return onOtherData(seen, step.args.primary);
     case "goBack":
       return onOtherData(seen, seen.cluster.status?.previousData?.primary);
+    case "startOnVersion":
+      return onOtherVersion(seen, step.args.upgrade);
     default:
       return unchanged(seen);
   }
@@ -104,6 +107,12 @@ function newest(...timelines: readonly (number | undefined)[]): number | undefin
 
 function onOtherData({ cluster }: Seen, primary: string | undefined): Succession {
   return { ...historyOf(cluster), ...present({ primary }), term: (cluster.status?.term ?? 0) + 1 };
+}
+
+/** No replica of the other version has the new timeline, so none is promoted. */
+function onOtherVersion(seen: Seen, { instance, timeline }: UpgradeStatus): Succession {
+  const { lastTimeline } = seen.cluster.status ?? {};
+  return { ...onOtherData(seen, instance), ...present({ lastTimeline: newest(timeline, lastTimeline) }) };
 }
 
 function unchanged(seen: Seen): Succession {

@@ -3,6 +3,7 @@ import type { EngineControl, InstanceState, SnapshotSource } from "@setpoint/dat
 import type { Stored } from "setpoint";
 import type { InstanceGateway } from "../instance/instance-gateway.ts";
 import { certificateSecret } from "../kind/certificates.ts";
+import { dataVersionOf } from "../kind/data-version.ts";
 import { instanceHost, serverName } from "../kind/names.ts";
 import { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { dataFolder } from "./data-folder.ts";
@@ -20,10 +21,10 @@ const engine: EngineControl<PostgresCluster> = {
   kind: PostgresCluster,
   state,
   source,
-  versionRefusal: ({ spec }, engineVersion) =>
-    spec.version === engineVersion
+  versionRefusal: (cluster, engineVersion) =>
+    dataVersionOf(cluster) === engineVersion
       ? undefined
-      : `the data are of PostgreSQL ${engineVersion}, and spec.version is ${spec.version}: a base backup fits its own major version only`,
+      : `the data are of PostgreSQL ${engineVersion}, and those of the cluster are of ${dataVersionOf(cluster)}: a base backup fits its own major version only`,
   dataFolder,
   log: postgresLog,
   target: postgresTarget,
@@ -32,12 +33,13 @@ const engine: EngineControl<PostgresCluster> = {
     PostgresCluster({ name, namespace, spec: spec as PostgresCluster["spec"] }),
 };
 
-function state({ spec, status }: Stored<PostgresCluster>): InstanceState {
+function state(cluster: Stored<PostgresCluster>): InstanceState {
+  const { status } = cluster;
   const conditions = (status?.conditions ?? []) as readonly { readonly type?: unknown; readonly status?: unknown }[];
   return {
     serving: conditions.some((each) => each.type === "Available" && each.status === "True"),
     waitingFor: status?.waitingFor?.what,
-    engineVersion: spec.version,
+    engineVersion: dataVersionOf(cluster),
     restored: status?.restored,
     stoppedFor: status?.stoppedFor,
   };

@@ -4,6 +4,7 @@
  * command: a document that is sent twice changes nothing.
  */
 import type { ServerLimits } from "./server-limits.ts";
+import type { UpgradeReport, WantedUpgrade } from "./upgrade-protocol.ts";
 
 /** How long a manager that grants the primary's lease keeps its word, and a primary may go on by one. */
 export const leaseMs = 4_000;
@@ -40,6 +41,12 @@ export interface DesiredInstance {
   readonly settings: ServerSettings;
   /** Instances whose servers stay stopped. */
   readonly fenced?: readonly string[] | undefined;
+  /** The major version of the data that the cluster runs on. */
+  readonly dataVersion?: string | undefined;
+  /** What the change of the major version asks of an instance. */
+  readonly upgrade?: WantedUpgrade | undefined;
+  /** Whether data from before an upgrade are deleted. */
+  readonly dropsSafetyCopy?: boolean | undefined;
 }
 
 /** A server that is no instance of the cluster; what logs in to it is in files of the pod. */
@@ -110,6 +117,12 @@ export interface InstanceReport {
   readonly settingErrors?: readonly string[] | undefined;
   /** What the archiver beside the server says of the archive, as it wrote it. */
   readonly archive?: unknown;
+  /** What it says of the upgrade that its document asks for. */
+  readonly upgrade?: UpgradeReport | undefined;
+  /** The major version of the data from before an upgrade, as long as its volume has them. */
+  readonly safetyCopy?: string | undefined;
+  /** Whether statistics are computed for upgraded data; without them queries are slow. */
+  readonly isAnalyzing?: boolean | undefined;
   /** What it does now or cannot do, in one sentence. */
   readonly message?: string | undefined;
 }

@@ -1,5 +1,6 @@
 /** What the spec of a cluster asks of its instances; pure. */
 import type { DesiredInstance, ServerSettings, WantedImport } from "../instance/instance-protocol.ts";
+import type { WantedUpgrade } from "../instance/upgrade-protocol.ts";
 import { parseQuantity } from "setpoint/kinds";
 import { instanceHost } from "./names.ts";
 import { addressOf } from "./other-server.ts";
@@ -50,11 +51,15 @@ export function desiredInstance(
     replicas,
     mayPromote,
     fenced,
+    upgrade,
+    dropsSafetyCopy,
   }: {
     readonly names: readonly string[];
     readonly replicas: readonly string[];
     readonly mayPromote: boolean;
     readonly fenced: readonly string[];
+    readonly upgrade: WantedUpgrade | undefined;
+    readonly dropsSafetyCopy: boolean;
   },
 ): DesiredInstance {
   const { term = 0, primary, systemID, restored } = cluster.status ?? {};
@@ -68,6 +73,9 @@ export function desiredInstance(
     peers: names.map((name) => ({ name, host: instanceHost(name, cluster) })),
     settings: settingsOf(cluster, replicas),
     ...(fenced.length === 0 ? {} : { fenced }),
+    dataVersion: cluster.spec.version,
+    ...(upgrade === undefined ? {} : { upgrade }),
+    ...(dropsSafetyCopy ? { dropsSafetyCopy } : {}),
   };
 }
 

@@ -10,10 +10,12 @@ import {
   managerPort,
   metricsPort,
   otherServerPath,
+  nextProgramsPath,
   postgresPort,
   probePort,
   programPath,
 } from "./names.ts";
+import { nextProgramsContainer } from "./next-programs.ts";
 import { otherServerKeys } from "./other-server-keys.ts";
 import type { PostgresCluster } from "./postgres-cluster.ts";
 
@@ -68,14 +70,26 @@ export function templateChange(pod: Pod, cluster: PostgresCluster): string {
 export function instancePod(
   cluster: PostgresCluster,
   instance: string,
-  { managerImage, archive }: { readonly managerImage: string; readonly archive: ServerArchive | undefined },
+  {
+    managerImage,
+    archive,
+    nextImage,
+  }: {
+    readonly managerImage: string;
+    readonly archive: ServerArchive | undefined;
+    /** Of the next major version, whose programs the pod has too. */
+    readonly nextImage?: string | undefined;
+  },
 ): Pod {
   const { name = "", namespace = "" } = cluster.metadata;
   return Pod({
     name: instance,
     namespace,
     labels: { [labels.cluster]: name, [labels.instance]: instance, [labels.role]: "none" },
-    annotations: { [labels.template]: templateText(cluster, archive) },
+    annotations: {
+      [labels.template]: templateText(cluster, archive),
+      ...(nextImage === undefined ? {} : { [labels.nextImage]: nextImage }),
+    },
     spec: {
       hostname: instance,
       subdomain: name,
@@ -85,11 +99,18 @@ export function instancePod(
       enableServiceLinks: false,
       securityContext: podSecurity,
       topologySpreadConstraints: spread(name),
-      initContainers: [installer(managerImage)],
-      containers: [server(cluster, instance), ...(archive === undefined ? [] : [archiver(managerImage, archive)])],
+      initContainers: [
+        installer(managerImage),
+        ...(nextImage === undefined ? [] : [nextProgramsContainer(nextImage, containerSecurity)]),
+      ],
+      containers: [
+        server(cluster, instance, nextImage),
+        ...(archive === undefined ? [] : [archiver(managerImage, archive)]),
+      ],
       volumes: [
         { name: "data", persistentVolumeClaim: { claimName: claimName(instance, cluster.status?.restored) } },
         { name: "program", emptyDir: {} },
+        ...(nextImage === undefined ? [] : [{ name: "next", emptyDir: {} }]),
         { name: "run", emptyDir: {} },
         { name: "archive", emptyDir: {} },
         { name: "tmp", emptyDir: {} },
@@ -145,7 +166,7 @@ function archiver(image: string, { variable, mounts, user }: ServerArchive): Con
   };
 }
 
-function server(cluster: PostgresCluster, instance: string): Container {
+function server(cluster: PostgresCluster, instance: string, nextImage: string | undefined): Container {
   const { resources } = cluster.spec;
   return {
     name: "postgres",
@@ -164,6 +185,7 @@ function server(cluster: PostgresCluster, instance: string): Container {
     volumeMounts: [
       { name: "data", mountPath: "/var/lib/postgresql/data" },
       { name: "program", mountPath: programPath, readOnly: true },
+      ...(nextImage === undefined ? [] : [{ name: "next", mountPath: nextProgramsPath, readOnly: true }]),
       { name: "run", mountPath: "/run/setpoint" },
       { name: "archive", mountPath: archivePath },
       { name: "tmp", mountPath: "/tmp" },

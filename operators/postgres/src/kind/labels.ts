@@ -8,6 +8,8 @@ export const labels = {
   login: "postgres.setpoint.dev/login",
   /** An annotation of a pod: the settings of the spec that it was made with. */
   template: "postgres.setpoint.dev/template",
+  /** An annotation of a pod: the image whose programs it has beside its own, to upgrade the data. */
+  nextImage: "postgres.setpoint.dev/next-image",
   /** An annotation of a claim: the UID of the PostgresCluster that it was made for. */
   clusterUid: "postgres.setpoint.dev/cluster-uid",
   /** An annotation of a claim: the restore whose data it has; absent on those from before any. */

@@ -17,6 +17,8 @@ export const archivePath = "/run/archive";
 /** Where an instance has what logs in to a server outside of the cluster, and whom it trusts. */
 export const otherServerPath = "/etc/postgres/import";
 export const otherServerFiles = { password: "password", ca: "ca.crt", certificate: "tls.crt", key: "tls.key" } as const;
+/** Where the pod that upgrades the data has the programs of the next major version. */
+export const nextProgramsPath = "/setpoint-next";
 
 /** `none`: it serves no clients at the moment, as it starts, stops or goes back to an earlier position. */
 export type InstanceRole = "primary" | "replica" | "none";

@@ -12,6 +12,8 @@ import { z } from "zod";
 import { bootstrap } from "./bootstrap.ts";
 import { labels } from "./labels.ts";
 import { parameterRules } from "./parameters.ts";
+import { upgradeSpec, upgradeStatus } from "./upgrade.ts";
+import { versionRules } from "./version-rules.ts";
 
 const stringMap = z.record(z.string(), z.string());
 /** PostgreSQL truncates longer identifiers. */
@@ -76,7 +78,7 @@ const spec = z.object({
     .enum(["15", "17"])
     .default("17")
     .describe(
-      "The major version of PostgreSQL. It cannot change: a new cluster imports the data by spec.bootstrap.import.",
+      "The major version of PostgreSQL. A newer one upgrades the data by pg_upgrade, after a check; status.upgrade tells how far it is and how to go back.",
     ),
   image: z
     .string()
@@ -125,6 +127,7 @@ const spec = z.object({
     .optional()
     .describe("The application's database."),
   bootstrap: bootstrap.optional(),
+  upgrade: upgradeSpec.optional(),
   fencing: fencingSpec.optional(),
   hibernated: z
     .boolean()
@@ -154,6 +157,7 @@ const status = z.object({
     "FailingOver",
     "SwitchingOver",
     "Updating",
+    "Upgrading",
     "Scaling",
     "Restoring",
     "Degraded",
@@ -229,6 +233,9 @@ const status = z.object({
     .optional()
     .describe("Present while the cluster hibernates, and until its primary accepts writes again."),
   stoppedFor: z.string().optional().describe("The restore that all instances have stopped for."),
+  dataVersion: z.enum(["15", "17"]).optional().describe("The major version of the data; spec.version may be ahead."),
+  dataImage: z.string().optional().describe("The spec.image that goes with the data."),
+  upgrade: upgradeStatus.optional(),
   currentVersion: z.string().optional().describe("The version that the primary runs."),
   writeService: z.string(),
   readService: z.string(),
@@ -266,13 +273,7 @@ export const PostgresCluster = defineKind({
       "size(self.metadata.name) <= 50",
       "the name may have at most 50 characters, because instances' names add to it",
     ),
-    rule(
-      "self.spec.version == oldSelf.spec.version",
-      "the major version cannot change: make a new PostgresCluster that imports the data of this one (spec.bootstrap.import)",
-      {
-        fieldPath: ".spec.version",
-      },
-    ),
+    ...versionRules,
     rule(
       "!has(self.spec.image) || !self.spec.image.matches(':(9|1[0-9])([.-][^/:@]*)?(@[^/]*)?$') || self.spec.image.matches(':' + self.spec.version + '([.-][^/:@]*)?(@[^/]*)?$')",
       "the image must have the major version of spec.version; another major version cannot read the data",

@@ -125,6 +125,9 @@ export class InstanceManager {
       pendingRestart: facts?.pendingRestart,
       limits: facts?.limits,
       settingErrors: this.#parts.settings.errors,
+      upgrade: this.#parts.upgrade.report,
+      safetyCopy: this.#parts.upgrade.safetyCopy,
+      isAnalyzing: this.#parts.upgrade.isAnalyzing,
       archive: this.desired?.settings.isArchived === true ? this.#parts.archive.readReport() : undefined,
       message: this.message,
     };
@@ -177,6 +180,7 @@ export class InstanceManager {
     const desired = this.desired;
     if (desired === undefined) this.#message = "waiting for the operator";
     else if (desired.fenced?.includes(this.#parts.name) === true) await this.#stayStopped();
+    else if (await this.#upgrade(desired, signal)) this.#control = undefined;
     else if (desired.primary === this.#parts.name) await this.#bePrimary(desired, signal);
     else await this.#beReplica(desired, signal);
     if (!this.#parts.server.isAlive && this.#parts.data.exists)
@@ -240,6 +244,7 @@ export class InstanceManager {
     }
     this.#message = undefined;
     data.forgetArchived();
+    this.#parts.upgrade.analyze(signal);
     await this.#configuration.keep(desired.settings, facts, { name: this.name }, signal);
     await this.#ensureInnerObjects(desired);
   }
@@ -271,6 +276,26 @@ export class InstanceManager {
     this.#message = "fenced: its server stays stopped until it is removed from spec.fencing.members";
     this.#restarts = "fenced";
     if (this.#parts.server.isAlive) await this.#stopServer((await this.#facts())?.isPrimary === true);
+  }
+
+  /** Whether the change of the major version keeps the server stopped. */
+  async #upgrade(desired: DesiredInstance, signal: AbortSignal): Promise<boolean> {
+    const { upgrade, server } = this.#parts;
+    upgrade.check(desired, signal);
+    upgrade.tidy(desired);
+    const asked = upgrade.asked(desired);
+    if (asked?.step === "stop" || asked?.step === "run") {
+      this.#message = `stopped: its data become those of PostgreSQL ${asked.to}`;
+      if (server.isAlive) await this.#stopServer((await this.#facts())?.isPrimary === true);
+      if (asked.step === "run") await upgrade.run(asked, () => this.desired, signal);
+      return true;
+    }
+    const state = server.isAlive ? "ready" : await upgrade.settle(desired, signal);
+    if (state === "foreign")
+      throw new Error(`The data and the programs are not both of PostgreSQL ${desired.dataVersion}`);
+    const primary = desired.peers.find((peer) => peer.name === desired.primary);
+    if (state === "copy" && primary !== undefined) await this.#copyInstead(primary, "another major version", signal);
+    return state === "copy";
   }
 
   async #stopServer(isPrimary: boolean): Promise<void> {

@@ -13,6 +13,7 @@ import type { PostgresServer } from "./postgres-server.ts";
 import type { PrimaryLease } from "./primary-lease.ts";
 import type { SettingsKeeper } from "./settings-keeper.ts";
 import type { Sql } from "./sql.ts";
+import type { UpgradeKeeper } from "./upgrade/upgrade-keeper.ts";
 import type { Wakeup } from "./wakeup.ts";
 
 /** What a class shows to others, without its private state. */
@@ -31,6 +32,7 @@ export interface InstanceManagerParts {
   readonly innerObjects: InnerObjects;
   readonly dataImport: Shown<DataImport>;
   readonly baseCopy: Shown<BaseCopy>;
+  readonly upgrade: Shown<UpgradeKeeper>;
   /** Woken when there is something to do at once. */
   readonly wakeup: Wakeup;
   /** Writes a line to the log of the container. */

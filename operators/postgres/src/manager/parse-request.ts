@@ -1,5 +1,6 @@
 /** Checks what a manager receives: a client of another release may send other fields. */
 import type { DesiredInstance, LeaseRequest, OtherServer, WantedImport } from "../instance/instance-protocol.ts";
+import type { WantedUpgrade } from "../instance/upgrade-protocol.ts";
 import type { DatabaseAccess, DroppedUser, Login, WantedUser } from "../instance/user-protocol.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -43,6 +44,26 @@ export function parseDesired(value: unknown): DesiredInstance {
         : { memoryMegabytes: wholeNumberOf(settings, "memoryMegabytes") }),
     },
     ...(fields["fenced"] === undefined ? {} : { fenced: listOf(fields, "fenced").map(String) }),
+    ...(fields["dataVersion"] === undefined ? {} : { dataVersion: textOf(fields, "dataVersion") }),
+    ...(fields["upgrade"] === undefined ? {} : { upgrade: parseUpgrade(fields["upgrade"]) }),
+    ...(fields["dropsSafetyCopy"] === true ? { dropsSafetyCopy: true } : {}),
+  };
+}
+
+const upgradeSteps: readonly string[] = ["check", "stop", "run", "return"] satisfies readonly WantedUpgrade["step"][];
+
+function parseUpgrade(value: unknown): WantedUpgrade {
+  const fields = objectOf(value, "upgrade");
+  const step = textOf(fields, "step");
+  if (!upgradeSteps.includes(step))
+    throw new Error(`Cannot read step: expected one of ${upgradeSteps.join(", ")}, got ${JSON.stringify(step)}`);
+  return {
+    id: textOf(fields, "id"),
+    instance: textOf(fields, "instance"),
+    from: textOf(fields, "from"),
+    to: textOf(fields, "to"),
+    step: step as WantedUpgrade["step"],
+    timeline: wholeNumberOf(fields, "timeline"),
   };
 }
 

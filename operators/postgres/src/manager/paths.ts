@@ -6,6 +6,12 @@ export const paths = {
   data: "/var/lib/postgresql/data/pgdata",
   /** Data under construction; takes the place of `data` when complete. */
   newData: "/var/lib/postgresql/data/pgdata.new",
+  /** Empty data of the next major version, for a check. */
+  checkData: "/var/lib/postgresql/data/pgdata.check",
+  /** There while statistics of upgraded data are missing. */
+  analyze: "/var/lib/postgresql/data/analyze",
+  /** The sockets of servers that pg_upgrade starts, which nobody else finds. */
+  upgradeSocket: "/run/setpoint/upgrade",
   /** What was dumped of another server, until it is restored into the new data. */
   dump: "/var/lib/postgresql/data/import",
   /** The socket of the server that imports, which nobody else finds. */

@@ -1,7 +1,8 @@
 /** PostgreSQL's own programs: where an image has them, and how they are run. */
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { nextProgramsPath } from "../kind/names.ts";
 
 /** Debian has a folder for each major version; others have the programs in the PATH. */
 const candidates = (): readonly string[] => [
@@ -16,6 +17,7 @@ export interface Finished {
 
 export class Programs {
   readonly #folder: string;
+  #majorVersion: string | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -31,6 +33,22 @@ export class Programs {
     return new Programs(folder);
   }
 
+  /** Those of the next major version, which another image brought into this pod; undefined without them. */
+  static findNext(version: string): Programs | undefined {
+    const folders = globSync(`${nextProgramsPath}/**/bin/pg_upgrade`).map((each) => dirname(each));
+    return folders.map((each) => new Programs(each)).find((each) => each.majorVersion === version);
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /** Such as `17`. */
+  get majorVersion(): string {
+    this.#majorVersion ??= majorVersionIn(execFileSync(this.path("postgres"), ["-V"], { encoding: "utf8" }));
+    return this.#majorVersion;
+  }
+
   path(name: string): string {
     return join(this.#folder, name);
   }
@@ -43,13 +61,21 @@ export class Programs {
       env = {},
       input = "",
       signal,
-    }: { readonly env?: NodeJS.ProcessEnv; readonly input?: string; readonly signal?: AbortSignal } = {},
+      folder,
+    }: {
+      readonly env?: NodeJS.ProcessEnv;
+      readonly input?: string;
+      readonly signal?: AbortSignal;
+      /** Where it runs; it may leave files there. */
+      readonly folder?: string;
+    } = {},
   ): Promise<Finished> {
     return new Promise((resolve) => {
       const options = {
         env: { ...process.env, LC_ALL: "C", ...env },
         maxBuffer: 4 << 20,
         ...(signal === undefined ? {} : { signal }),
+        ...(folder === undefined ? {} : { cwd: folder }),
       };
       const child = execFile(this.path(name), [...args], options, (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
@@ -60,6 +86,13 @@ export class Programs {
       child.stdin?.end(input);
     });
   }
+}
+
+/** `postgres (PostgreSQL) 17.6 (Debian 17.6-1)`, or `17rc1`. */
+function majorVersionIn(text: string): string {
+  const found = /PostgreSQL\) (\d+)/.exec(text)?.[1];
+  if (found === undefined) throw new Error(`Cannot read the version of postgres: ${JSON.stringify(text)}`);
+  return found;
 }
 
 /** The last line that says something: what a program complains about. */

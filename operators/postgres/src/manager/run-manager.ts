@@ -24,6 +24,8 @@ import { Programs } from "./programs.ts";
 import { SettingsKeeper } from "./settings-keeper.ts";
 import { SettingsTrial } from "./settings-trial.ts";
 import { Sql } from "./sql.ts";
+import { MajorUpgrade } from "./upgrade/major-upgrade.ts";
+import { UpgradeKeeper } from "./upgrade/upgrade-keeper.ts";
 import { Wakeup } from "./wakeup.ts";
 
 const certificatesEveryMs = 5_000;
@@ -39,6 +41,7 @@ export async function runManager(name: string): Promise<number> {
   const server = new PostgresServer(programs, () => manager.serverEnded());
   const sql = new Sql(programs, managerClock);
   const data = new DataDirectory(programs);
+  const complain = (line: string): void => void process.stderr.write(`${line}\n`);
   const archive = new ArchiveFolder(archivePath);
   archive.serverEnds(false);
   const manager = new InstanceManager({
@@ -54,8 +57,15 @@ export async function runManager(name: string): Promise<number> {
     innerObjects: { readPassword, ensure: (database) => ensureInnerObjects(sql, database) },
     dataImport: new DataImport(programs),
     baseCopy: new BaseCopy(programs),
+    upgrade: new UpgradeKeeper({
+      name,
+      programVersion: programs.majorVersion,
+      clock: managerClock,
+      upgrade: new MajorUpgrade(programs),
+      complain,
+    }),
     wakeup: new Wakeup(managerClock),
-    complain: (line) => void process.stderr.write(`${line}\n`),
+    complain,
   });
   await using servers = await serveManager({
     manager,

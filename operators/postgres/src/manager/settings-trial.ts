@@ -18,9 +18,12 @@ const logging = ["log_line_prefix=", "log_min_messages=info", "log_destination=s
 
 export class SettingsTrial {
   readonly #programs: Programs;
+  readonly #data: string;
 
-  constructor(programs: Programs) {
+  /** `data` are of the major version of the programs. */
+  constructor(programs: Programs, data: string = paths.data) {
     this.#programs = programs;
+    this.#data = data;
   }
 
   /** Why a server would not start with these settings; empty when it would. */
@@ -40,7 +43,7 @@ export class SettingsTrial {
     rmSync(paths.trial, { recursive: true, force: true });
     mkdirSync(join(paths.trial, "global"), { recursive: true, mode: ownerOnly });
     for (const file of ["PG_VERSION", "global/pg_control"])
-      copyFileSync(join(paths.data, file), join(paths.trial, file));
+      copyFileSync(join(this.#data, file), join(paths.trial, file));
     writeFileSync(join(paths.trial, "postgresql.conf"), configuration);
     writeFileSync(join(paths.trial, "postgresql.auto.conf"), "");
   }

@@ -14,6 +14,7 @@ import { isNotFound, type ReconcileContext, type Stored } from "setpoint";
 import type { InstanceGateway } from "../instance/instance-gateway.ts";
 import type { InstanceReport } from "../instance/instance-protocol.ts";
 import { certificatesOf } from "../kind/certificates.ts";
+import { onDataVersion } from "../kind/data-version.ts";
 import { managerAddress } from "../kind/instance-pod.ts";
 import { labels } from "../kind/labels.ts";
 import { appSecretName, numberOf, serverName, wantedInstances } from "../kind/names.ts";
@@ -23,6 +24,7 @@ import { observeOtherServerSecrets } from "./other-server-secrets.ts";
 import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
 import { PostgresPooler } from "../poolers/postgres-pooler.ts";
 import { specInForce } from "../kind/spec-in-force.ts";
+import { isSafetyCopyOver } from "../seen/upgrade.ts";
 import { mattersOf } from "../seen/matters.ts";
 import { type Memory, noMemory, remember } from "../seen/memory.ts";
 import { acceptsWrites, podState, type Seen, type SeenInstance } from "../seen/seen.ts";
@@ -41,7 +43,7 @@ export async function observe(
   context: ReconcileContext,
   senses: ObservationPorts,
 ): Promise<Seen> {
-  const cluster = { ...stored, spec: specInForce(stored) };
+  const cluster = { ...stored, spec: onDataVersion(specInForce(stored), stored) };
   const { uid } = cluster.metadata;
   const poolers = observePoolers(cluster, context);
   const subject = certificatesOf(
@@ -92,6 +94,7 @@ export async function observe(
     instances,
     ...observeObjects(cluster, context),
     ...(await observeArchive(cluster, cluster.spec.archive?.store, context)),
+    isSafetyCopyOver: isSafetyCopyOver(stored, context.host.clock.now()),
     closed: closedWindow(cluster.spec.maintenanceWindows, context.host.clock.now()),
     restore: restoreMarkOf(cluster),
     poolers,

@@ -3,6 +3,7 @@
  * rules take one step at a time and look again; this says which steps follow from the present state.
  */
 import type { PlannedStep } from "@setpoint/data-service";
+import { onDataVersion } from "../kind/data-version.ts";
 import { settingsOf } from "../kind/desired.ts";
 import { instanceImage } from "../kind/instance-pod.ts";
 import { numberOf } from "../kind/names.ts";
@@ -10,6 +11,7 @@ import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 import { restartParameters } from "../kind/restart-parameters.ts";
 import { type ServerLimits, lowerThan, serverLimits } from "../instance/server-limits.ts";
 import { hasStarted, type Seen } from "../seen/seen.ts";
+import { versionSteps } from "./upgrade/version-steps.ts";
 
 const none = "none";
 const replicaAway = "none; while it restarts, one replica fewer answers reads and commits";
@@ -49,6 +51,7 @@ export function changeSteps(seen: Seen): readonly PlannedStep[] {
     ...volumeSteps(change),
     ...podSteps(change),
     ...serverSteps(change),
+    ...versionSteps(seen, change.replicas),
   ];
 }
 
@@ -64,7 +67,8 @@ function changeOf({ cluster, asked, instances }: Seen): Change {
   const kept = instances.filter((each) => hasStarted(each) && numberOf(each.name) <= asked.instances);
   return {
     before: cluster,
-    after: { ...cluster, spec: asked },
+    // The version changes last, and brings its image.
+    after: { ...cluster, spec: onDataVersion(asked, cluster) },
     primary,
     replicas: kept
       .map(({ name }) => name)

@@ -3,6 +3,7 @@ import { rest, wait } from "setpoint";
 import { wakingMatter } from "../seen/matters.ts";
 import { lastingMs } from "../seen/memory.ts";
 import { acceptsWrites, primaryOf, type Seen } from "../seen/seen.ts";
+import { isUpgradeHolding } from "../seen/upgrade.ts";
 import { isFenced } from "./fencing.ts";
 import { act, lookAgainMs, type PostgresStep, recheckMs } from "./postgres-step.ts";
 
@@ -12,6 +13,7 @@ const wakeMsMax = 60_000;
 /** A restore or a change of the primary that has begun comes to its end before. */
 export function isHibernated({ cluster, restore }: Seen): boolean {
   const { spec, status } = cluster;
+  if (isUpgradeHolding(cluster)) return false;
   return spec.hibernated && status?.handover === undefined && (restore === undefined || restore.state === "done");
 }
 

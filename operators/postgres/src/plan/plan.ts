@@ -20,16 +20,18 @@ import {
   type Seen,
   type SeenInstance,
 } from "../seen/seen.ts";
-import { hashOf } from "../instance/document-hash.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
 import { elect } from "./election.ts";
 import { isFenced, planFencedPrimary, planHeldRestore, planWhileFenced } from "./fencing.ts";
 import { isWaking, planHibernation, planWaking } from "./plan-hibernation.ts";
 import { poolersFirst } from "./plan-pause.ts";
 import { planBroken, planPods, planRefusedSettings, planServers, waitForReading } from "./plan-settings.ts";
+import { planInstructions } from "./plan-instructions.ts";
 import { planRestore } from "./plan-restore.ts";
+import { planHeldUpgrade } from "./upgrade/hold-upgrade.ts";
+import { planUpgrade } from "./upgrade/plan-upgrade.ts";
 import { act, lookAgainMs, type PostgresStep, recheckMs } from "./postgres-step.ts";
-import { isFormerStopped, wantedDocument, wantedLabels, wantedRole } from "./wanted.ts";
+import { isFormerStopped, wantedLabels, wantedRole } from "./wanted.ts";
 
 interface Rule {
   readonly name: string;
@@ -111,6 +113,8 @@ export const rules: readonly Rule[] = [
     step: ({ needsBudget }) =>
       needsBudget ? act("applyBudget", {}, "the PodDisruptionBudget is missing or changed") : undefined,
   },
+  // What stops all instances for a change of the major version ends before anything else begins.
+  { name: "upgrade that holds the instances", step: planHeldUpgrade },
   { name: "restore that waits for fenced instances", step: planHeldRestore },
   { name: "restore", step: planRestore },
   { name: "hibernation", step: planHibernation },
@@ -139,6 +143,7 @@ export const rules: readonly Rule[] = [
   { name: "settings that PostgreSQL refuses", step: planRefusedSettings },
   { name: "settings", step: planServers },
   { name: "dry run", step: planDry },
+  { name: "upgrade", step: planUpgrade },
 ];
 
 export function plan(seen: Seen, nowMs: number): PostgresStep {
@@ -276,21 +281,6 @@ function allowedSilenceMs({ cluster, memory, monotonicMs }: Seen): number {
   const silenceMs = (spec.failover?.silenceSeconds ?? defaultSilenceMs / 1_000) * 1_000;
   const termMs = lastingMs(memory, termOf(status?.term ?? 0), monotonicMs) ?? 0;
   return termMs < newTermMs ? newTermPatience * silenceMs : silenceMs;
-}
-
-/** What each instance should be, to those of them that follow something else. */
-function planInstructions(
-  seen: Seen,
-  isOf: (instance: SeenInstance) => boolean = () => true,
-): PostgresStep | undefined {
-  const wanted = hashOf(wantedDocument(seen));
-  const { term = 0 } = seen.cluster.status ?? {};
-  const others = seen.instances.filter(
-    (each) => isOf(each) && each.report !== undefined && each.report.follows !== wanted && each.report.term <= term,
-  );
-  if (others.length === 0) return undefined;
-  const names = others.map(({ name }) => name);
-  return act("instruct", { instances: names }, `${names.join(", ")} must learn of the present primary and settings`);
 }
 
 function waitForPrimary(seen: Seen): PostgresStep | undefined {

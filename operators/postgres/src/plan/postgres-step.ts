@@ -1,4 +1,5 @@
 /** The steps that a plan of a PostgreSQL cluster may take, and how long it waits. */
+import type { UpgradeStatus } from "../seen/upgrade.ts";
 import { act as actOn, type Step } from "setpoint";
 
 /** How one instance takes over from another. */
@@ -41,6 +42,15 @@ export interface Actions {
   readonly startRestored: { readonly restoreId: string; readonly primary: string };
   /** From now on the cluster runs on the data from before a restore. */
   readonly goBack: { readonly restoreId: string };
+  /** Writes down how far a change of the major version is; undefined: there is none any more. */
+  readonly advanceUpgrade: { readonly upgrade: UpgradeStatus | undefined };
+  /** From now on the cluster runs on the data of another major version, which this instance has. */
+  readonly startOnVersion: {
+    readonly upgrade: UpgradeStatus;
+    readonly version: "15" | "17";
+    readonly image: string | undefined;
+    readonly systemId: string;
+  };
   readonly deleteClaims: { readonly claims: readonly string[] };
   readonly growVolume: { readonly instance: string; readonly size: string };
   /** Deletes the pod and the volume of an instance that the spec does not ask for any more. */

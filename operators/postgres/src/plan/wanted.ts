@@ -15,6 +15,7 @@ import {
   type SeenInstance,
 } from "../seen/seen.ts";
 import { fencingOf } from "./fencing.ts";
+import { wantedUpgrade } from "./upgrade/wanted-upgrade.ts";
 import { callMsMax } from "./postgres-step.ts";
 
 /** After so long without consent a primary has stopped by its own clock. */
@@ -42,6 +43,8 @@ export function wantedDocument(seen: Seen): DesiredInstance {
     replicas: seen.instances.filter(isStreaming).map(({ name }) => name),
     mayPromote: isFormerStopped(seen),
     fenced: fencingOf(seen).fenced,
+    upgrade: wantedUpgrade(seen),
+    dropsSafetyCopy: seen.isSafetyCopyOver === true,
   });
 }
 

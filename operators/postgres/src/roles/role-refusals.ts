@@ -1,4 +1,5 @@
 /** What of the spec of a PostgresRole cannot be done, by field; pure. */
+import { dataVersionOf } from "../kind/data-version.ts";
 import type { Stored } from "setpoint";
 import { innerName, isReservedRole, superuserGroups } from "../kind/inner-names.ts";
 import type { RefusedField } from "../inner/refused-field.ts";
@@ -41,7 +42,7 @@ function rightRefusals({ spec }: PostgresRole, cluster: Stored<PostgresCluster> 
       why: `members of "${group}" can do what a superuser can, who could stop failover and backups; remove it`,
     })),
     ...operators.map((group) => ({ field: "spec.memberOf", why: `"${group}" belongs to the operator; remove it` })),
-    ...(spec.createRole && cluster?.spec.version === "15"
+    ...(spec.createRole && cluster !== undefined && dataVersionOf(cluster) === "15"
       ? [
           {
             field: "spec.createRole",

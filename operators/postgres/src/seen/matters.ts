@@ -1,6 +1,7 @@
 /** What an observation notes about instances, so that the next one knows since when. */
 import type { SeenInstance } from "./seen.ts";
 import type { Memory } from "./memory.ts";
+import { upgradeMatters } from "./upgrade.ts";
 import { acceptsWrites, isStandby, podState } from "./seen.ts";
 import type { PostgresCluster } from "../kind/postgres-cluster.ts";
 
@@ -41,6 +42,7 @@ export function mattersOf(
   const isWaking = cluster.status?.hibernation !== undefined && !cluster.spec.hibernated;
   return [
     termOf(term),
+    ...upgradeMatters(cluster, instances),
     ...(isWaking ? [wakingMatter] : []),
     ...(isSilent ? [silenceOf(current)] : []),
     ...instances.filter((each) => denies(each, term, before)).map(({ name }) => denialBy(name, term)),

@@ -42,6 +42,8 @@ export interface Seen {
   readonly poolers: readonly PoolerOfCluster[];
   /** Why no step that interrupts clients may begin now; absent while one may. */
   readonly closed?: string | undefined;
+  /** Whether the data from before an upgrade have been kept for long enough. */
+  readonly isSafetyCopyOver?: boolean | undefined;
   /** What a Restore asks for. */
   readonly restore?: RestoreMark | undefined;
   /** Volumes of other data than those that the cluster runs on, by the restore that they are of. */

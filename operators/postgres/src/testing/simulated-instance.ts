@@ -8,6 +8,7 @@ import type { AskPeer } from "../manager/lease-keeper.ts";
 import { keepLease } from "../manager/lease-keeper.ts";
 import { InstanceManager } from "../manager/instance-manager.ts";
 import type { ManagerClock } from "../manager/manager-clock.ts";
+import type { InstanceManagerParts } from "../manager/manager-parts.ts";
 import { fenceOn, stepOn } from "../manager/manager-loops.ts";
 import { PrimaryLease } from "../manager/primary-lease.ts";
 import { Wakeup } from "../manager/wakeup.ts";
@@ -24,6 +25,19 @@ export interface InstanceSurroundings {
   readonly rejoined: (name: string, how: Rejoining) => void;
   readonly ended: (instance: SimulatedInstance) => void;
 }
+
+/** The model has one major version. */
+const noUpgrade: InstanceManagerParts["upgrade"] = {
+  report: undefined,
+  safetyCopy: undefined,
+  isAnalyzing: false,
+  asked: () => undefined,
+  check: () => {},
+  run: async () => {},
+  settle: async () => "ready",
+  analyze: () => {},
+  tidy: () => {},
+};
 
 const probeEveryMs = 1_000;
 const killedCode = 137;
@@ -69,6 +83,7 @@ export class SimulatedInstance implements Program {
       innerObjects: { readPassword: () => "", ensure: () => take(5, 50) },
       dataImport: { run: () => take(1_000, 5_000) },
       baseCopy: { run: () => take(1_000, 5_000) },
+      upgrade: noUpgrade,
       wakeup: new Wakeup(clock),
       complain: () => {},
     });

@@ -18,6 +18,7 @@ import { ServiceMonitor } from "./kind/service-monitor.ts";
 import { ThanosRuler } from "./kind/thanos-ruler.ts";
 import type { LoadedGateway } from "./observe/loaded-gateway.ts";
 import { observeRuler } from "./observe/observe-ruler.ts";
+import { type PoolGateway, silentPoolGateway } from "./observe/pool-gateway.ts";
 import { observe, observeAgent } from "./observe/observe.ts";
 import { observeAlertmanager } from "./observe/observe-alertmanager.ts";
 import type { PlanSettings } from "./plan/outcome.ts";
@@ -25,12 +26,17 @@ import { planRuler } from "./plan/ruler-plan.ts";
 import { planAgent } from "./plan/agent-plan.ts";
 import { planAlertmanager } from "./plan/alertmanager-plan.ts";
 import { plan } from "./plan/plan.ts";
+import { targetControllers, targetPermissions } from "./targets/target-controllers.ts";
 import { alertmanagerLabel } from "./workload/alertmanager-names.ts";
 import { labels, managedSelector } from "./workload/names.ts";
 import { rulerLabel } from "./workload/thanos-names.ts";
 
 /** `image` of the settings is the operator's own, which has the reloader. */
-export function prometheusOperator(gateway: LoadedGateway, settings: PlanSettings): Operator {
+export function prometheusOperator(
+  gateway: LoadedGateway,
+  settings: PlanSettings,
+  pools: PoolGateway = silentPoolGateway,
+): Operator {
   const prometheuses = controller(Prometheus, {
     owns: [
       StatefulSet,
@@ -100,8 +106,16 @@ export function prometheusOperator(gateway: LoadedGateway, settings: PlanSetting
   });
   return defineOperator({
     name: "prometheus",
-    controllers: [prometheuses, agents, rulers, alertmanagers, ...bindingControllers, alertmanagerBindings],
-    permissions: [{ apiGroups: [""], resources: ["services"], verbs: ["create", "patch"] }],
+    controllers: [
+      prometheuses,
+      agents,
+      rulers,
+      alertmanagers,
+      ...bindingControllers,
+      alertmanagerBindings,
+      ...targetControllers(pools),
+    ],
+    permissions: [{ apiGroups: [""], resources: ["services"], verbs: ["create", "patch"] }, ...targetPermissions],
   });
 }
 

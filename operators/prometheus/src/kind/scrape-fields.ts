@@ -95,6 +95,7 @@ export const configurationStatus = z.object({
     )
     .optional()
     .describe("One for each Prometheus that selects the object."),
+  conditions: conditions().optional().describe("Whether the targets are scraped, and else why not."),
 });
 
 const nativeHistograms = z.object(nativeHistogramFields);

@@ -25,10 +25,10 @@ export function requestReload(url: string, signal: AbortSignal): Promise<void> {
   });
 }
 
-type Answered = (response: IncomingMessage) => void;
+export type Answered = (response: IncomingMessage) => void;
 
-/** The certificate of a server is for its own name, not for the loopback. */
-function requestOf(url: string, options: RequestOptions, answered: Answered): ClientRequest {
+/** A request to the server of the pod. The certificate of a server is for its own name, not for the loopback. */
+export function requestOf(url: string, options: RequestOptions, answered: Answered): ClientRequest {
   return url.startsWith("https:")
     ? httpsRequest(url, { ...options, rejectUnauthorized: false }, answered)
     : httpRequest(url, options, answered);

@@ -3,7 +3,8 @@ import { createServer, type Server } from "node:http";
 import { parseArgs } from "node:util";
 import { sleep, timestamp } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
-import { loadedPath } from "./loaded-path.ts";
+import { loadedPath, poolPath } from "./loaded-path.ts";
+import { requestPool } from "./pool-report.ts";
 import { Reloader } from "./reloader.ts";
 import { readSources, writeConfiguration } from "./reloader-files.ts";
 import { requestReload } from "./reload-request.ts";
@@ -34,7 +35,7 @@ export async function runReloader(args: readonly string[]): Promise<number> {
   const stop = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort());
   if (values.once) return writeFirst(reloader, stop.signal);
-  const server = serve(reloader, values.listen);
+  const server = serve(pagesOf(reloader, values["reload-url"], stop.signal), values.listen);
   while (!stop.signal.aborted) {
     await reloader.step(stop.signal);
     await pause(stop.signal);
@@ -54,11 +55,30 @@ async function pause(signal: AbortSignal): Promise<void> {
   await sleep(systemClock, lookEveryMs, signal).catch(() => undefined);
 }
 
-function serve(reloader: Reloader, listen: string): Server {
+/** The value of a page, as JSON; undefined when there is no such page. */
+type Pages = (path: string, query: URLSearchParams) => Promise<object> | undefined;
+
+function pagesOf(reloader: Reloader, reloadUrl: string, stop: AbortSignal): Pages {
+  return (path, query) => {
+    if (path === loadedPath) return Promise.resolve(reloader.report);
+    const pool = query.get("pool");
+    return path === poolPath && pool !== null ? requestPool(reloadUrl, pool, stop) : undefined;
+  };
+}
+
+function serve(pages: Pages, listen: string): Server {
   const server = createServer((request, response) => {
-    const isKnown = request.url === loadedPath;
-    response.writeHead(isKnown ? 200 : 404, { "content-type": "application/json" });
-    response.end(JSON.stringify(isKnown ? reloader.report : { error: "no such path" }));
+    const send = (status: number, value: object): void => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify(value));
+    };
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://reloader");
+    const page = pages(pathname, searchParams);
+    if (page === undefined) return send(404, { error: "no such path" });
+    page.then(
+      (value) => send(200, value),
+      (error: unknown) => send(502, { error: error instanceof Error ? error.message : String(error) }),
+    );
   });
   const colon = listen.lastIndexOf(":");
   const host = listen.slice(0, colon);

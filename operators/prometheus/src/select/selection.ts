@@ -24,6 +24,11 @@ const selectors = {
 
 export type ConfigurationKind = keyof typeof selectors;
 
+/** The fields of a workload that select objects of the kind, and the namespaces to look in. */
+export function selectorFields<Kind extends ConfigurationKind>(kind: Kind): (typeof selectors)[Kind] {
+  return selectors[kind];
+}
+
 /** A workload with selectors; one that lacks those of a kind selects none of it. */
 export interface Selecting extends Labelled {
   readonly spec: { readonly [Name in (typeof selectors)[ConfigurationKind][number]]?: Selector | undefined };

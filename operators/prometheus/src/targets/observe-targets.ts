@@ -1,0 +1,137 @@
+/** Reads all facts about one object that states scrapes; decides nothing. */
+import type { KubeObject, ReconcileContext, Stored } from "setpoint";
+import { Namespace, Pod } from "setpoint/kinds";
+import { given } from "../generate/generation.ts";
+import { Prometheus } from "../kind/prometheus.ts";
+import type { ServiceMonitor } from "../kind/service-monitor.ts";
+import type { PoolGateway } from "../observe/pool-gateway.ts";
+import { selectionMismatch } from "../select/explain-selection.ts";
+import { labels } from "../workload/names.ts";
+import { clientReader } from "./client-reader.ts";
+import { findMissingRights } from "./missing-rights.ts";
+import { observeDiscovery } from "./observe-discovery.ts";
+import { observePools } from "./observe-pools.ts";
+import type { StatedTargets, TargetKind } from "./stated-targets.ts";
+import type { DiscoveredFacts, TargetFacts, UserFacts } from "./target-facts.ts";
+
+/** What the kinds that state scrapes have in common here. */
+export interface Scraping extends KubeObject {
+  readonly status?: ServiceMonitor["status"];
+}
+
+export interface Subject {
+  readonly kind: TargetKind;
+  readonly object: Stored<KubeObject> & Scraping;
+  readonly stated: StatedTargets;
+}
+
+/** What is discovered is read only when a job has no target: it costs requests. */
+export async function observeTargets(
+  subject: Subject,
+  context: ReconcileContext,
+  gateway: PoolGateway,
+): Promise<TargetFacts> {
+  const { kind, stated } = subject;
+  const users: UserFacts[] = [];
+  for (const prometheus of context.list(Prometheus, { allNamespaces: true }))
+    users.push(await observeUser(prometheus, subject, context, gateway));
+  const isAsked = users.some((user) => needsReason(user, stated));
+  const discovered = isAsked ? await observeWhatIsThere(stated, context) : undefined;
+  return {
+    ...{ kind, users: users.toSorted((a, b) => (a.name < b.name ? -1 : 1)), jobs: stated.jobs },
+    discovered: discovered ?? unread(stated),
+    stated: stated.stated,
+  };
+}
+
+/** Not looked at, since no job asks for it. */
+function unread({ discovered }: StatedTargets): DiscoveredFacts | undefined {
+  return discovered === undefined ? undefined : { ...discovered, missingNamespaces: [], matching: [], others: [] };
+}
+
+function needsReason(
+  { mismatch, refusal, pools }: Pick<UserFacts, "mismatch" | "refusal" | "pools">,
+  { jobs }: StatedTargets,
+): boolean {
+  return (
+    mismatch === undefined && refusal === undefined && jobs.some(({ pool }) => (pools.get(pool)?.active ?? 0) === 0)
+  );
+}
+
+async function observeWhatIsThere(
+  { discovered, jobs }: StatedTargets,
+  context: ReconcileContext,
+): Promise<DiscoveredFacts | undefined> {
+  if (discovered === undefined) return undefined;
+  const namespaces = context.list(Namespace, { allNamespaces: true }).map(({ metadata }) => metadata.name);
+  return observeDiscovery(discovered, clientReader(context.client, context.signal), {
+    namespaces: new Set(namespaces),
+    withContainers: jobs.some(({ port }) => port?.of === "containerPorts"),
+  });
+}
+
+async function observeUser(
+  prometheus: Stored<Prometheus>,
+  { kind, object, stated }: Subject,
+  context: ReconcileContext,
+  gateway: PoolGateway,
+): Promise<UserFacts> {
+  const { name, namespace = "" } = prometheus.metadata;
+  const place = context.get(Namespace, object.metadata.namespace ?? "");
+  const facts = {
+    name: `${namespace}/${name}`,
+    mismatch: selectionMismatch(prometheus, kind, object, place),
+    refusal: refusalBy(prometheus, object),
+    account: `${namespace}/${accountOf(prometheus)}`,
+  };
+  if (facts.mismatch !== undefined || facts.refusal !== undefined) return { ...facts, pools: new Map() };
+  const asked = await askPools(prometheus, stated, context, gateway);
+  if (!needsReason({ ...facts, ...asked }, stated)) return { ...facts, ...asked };
+  return { ...facts, ...asked, missingRights: await missingRights(prometheus, stated, context) };
+}
+
+/** As the controller of bindings has written it. */
+function refusalBy({ metadata }: Stored<Prometheus>, { status }: Scraping): string | undefined {
+  const binding = status?.bindings?.find(
+    ({ resource, name, namespace }) =>
+      resource === "prometheuses" && name === metadata.name && namespace === metadata.namespace,
+  );
+  return binding?.conditions?.find((each) => each.type === "Accepted" && each.status === "False")?.message;
+}
+
+async function askPools(
+  { metadata, spec }: Stored<Prometheus>,
+  { jobs }: StatedTargets,
+  context: ReconcileContext,
+  gateway: PoolGateway,
+): Promise<Pick<UserFacts, "pools" | "silence">> {
+  if (spec.listenLocal === true)
+    return { pools: new Map(), silence: "with spec.listenLocal, only the pods of Prometheus themselves can ask it" };
+  const pods = context.list(Pod, { namespace: metadata.namespace ?? "" });
+  const own = pods.filter((pod) => pod.metadata.labels?.[labels.name] === metadata.name);
+  const names = jobs.map(({ pool }) => pool);
+  return observePools(own, names, gateway, context.signal);
+}
+
+/** An API server that answers no such question has no missing rights to tell. */
+async function missingRights(
+  prometheus: Stored<Prometheus>,
+  { discovered, discoveryRole }: StatedTargets,
+  { client, signal, log }: ReconcileContext,
+): Promise<readonly string[]> {
+  // With an API server of its own, Prometheus is another user there.
+  if (discovered === undefined || prometheus.spec.apiserverConfig !== undefined) return [];
+  const asked = discoveryRole ?? prometheus.spec.serviceDiscoveryRole;
+  const role = asked === "EndpointSlice" ? asked : "Endpoints";
+  const account = { namespace: prometheus.metadata.namespace ?? "", name: accountOf(prometheus) };
+  try {
+    return await findMissingRights({ discovered, role, account }, client, signal);
+  } catch (error) {
+    log.debug("Rights of Prometheus could not be reviewed", { error });
+    return [];
+  }
+}
+
+function accountOf({ spec }: Stored<Prometheus>): string {
+  return given(spec.serviceAccountName) ?? "default";
+}

@@ -7,7 +7,7 @@ import { Probe } from "./kind/probe.ts";
 import { ServiceMonitor } from "./kind/service-monitor.ts";
 import { prometheusOperator } from "./prometheus-operator.ts";
 import type { PoolReport } from "./reload/pool-report.ts";
-import { image, monitor, probe, programs, prometheus, SimulatedReloaders } from "./testing/prometheus-stage.ts";
+import { monitor, probe, programs, prometheus, settings, SimulatedReloaders } from "./testing/prometheus-stage.ts";
 
 const none: PoolReport = { active: 0, up: 0, unknown: 0, failures: [] };
 
@@ -19,7 +19,6 @@ interface Stage {
 
 async function setUp(seed: number): Promise<Stage> {
   const pools = new Map<string, PoolReport>();
-  const settings = { image, options: { endpointSlices: true } };
   const operator = prometheusOperator(new SimulatedReloaders().gateway, settings, (_, pool) =>
     Promise.resolve(pools.get(pool) ?? none),
   );
@@ -35,12 +34,8 @@ async function grant(world: World): Promise<void> {
   await world.apply(ClusterRoleBinding({ name: "scrape", roleRef, subjects }));
 }
 
-async function told(world: World, kind: typeof ServiceMonitor | typeof Probe, name: string): Promise<string> {
-  const {
-    status = "",
-    reason = "",
-    message = "",
-  } = conditionOf(await world.get<never>(kind as never, name), "Scraped") ?? {};
+async function told<T extends KubeObject>(world: World, kind: KindRef<T>, name: string): Promise<string> {
+  const { status = "", reason = "", message = "" } = conditionOf(await world.get(kind, name), "Scraped") ?? {};
   return `${status} ${reason}: ${message}`;
 }
 

@@ -15,11 +15,8 @@ import type {
 const namesMax = 5;
 
 export function explainDiscovery(facts: TargetFacts, user: UserFacts, job: StatedJob): Explanation {
-  const { discovered, stated = 0 } = facts;
-  if (discovered === undefined)
-    return stated === 0
-      ? fails("NothingStated", `The ${facts.kind} names no address`)
-      : waits(user, job, counted(stated, "address"));
+  const { discovered } = facts;
+  if (discovered === undefined) return explainStated(facts, user, job);
   if (discovered.unread !== undefined) return { status: "Unknown", reason: "NotRead", message: discovered.unread };
   return (
     explainMatches(discovered) ??
@@ -27,6 +24,16 @@ export function explainDiscovery(facts: TargetFacts, user: UserFacts, job: State
     explainAddresses(discovered) ??
     waits(user, job, found(discovered))
   );
+}
+
+function explainStated(
+  { kind, stated = 0, elsewhere = [] }: TargetFacts,
+  user: UserFacts,
+  job: StatedJob,
+): Explanation {
+  if (stated > 0) return waits(user, job, `The ${kind} names ${counted(stated, "address")}`);
+  if (elsewhere.length > 0) return waits(user, job, `The ${kind} looks for addresses by ${elsewhere.join(", ")}`);
+  return fails("NothingStated", `The ${kind} names no address`);
 }
 
 function explainMatches(discovered: DiscoveredFacts): Explanation | undefined {

@@ -132,7 +132,7 @@ const rows: readonly (readonly [situation: string, facts: Partial<TargetFacts>, 
   [
     "addresses of its own",
     { discovered: undefined, stated: 2, users: [user({}, {})] },
-    "Unknown NotFoundYet: 2 addresses, but Prometheus has not found them yet",
+    "Unknown NotFoundYet: The ServiceMonitor names 2 addresses, but Prometheus has not found them yet",
   ],
   [
     "two Prometheuses",

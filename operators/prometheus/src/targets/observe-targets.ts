@@ -32,15 +32,20 @@ export async function observeTargets(
   gateway: PoolGateway,
 ): Promise<TargetFacts> {
   const { kind, stated } = subject;
-  const users: UserFacts[] = [];
-  for (const prometheus of context.list(Prometheus, { allNamespaces: true }))
-    users.push(await observeUser(prometheus, subject, context, gateway));
-  const isAsked = users.some((user) => needsReason(user, stated));
+  const prometheuses = context.list(Prometheus, { allNamespaces: true });
+  const users = new Map<Stored<Prometheus>, UserFacts>();
+  for (const each of prometheuses) users.set(each, await observeUser(each, subject, context, gateway));
+  const isAsked = [...users.values()].some((user) => needsReason(user, stated));
   const discovered = isAsked ? await observeWhatIsThere(stated, context) : undefined;
+  // Rights matter only for what could be found.
+  const isFound = (discovered?.matching ?? []).length > 0;
+  for (const [each, user] of users)
+    if (isFound && needsReason(user, stated))
+      users.set(each, { ...user, missingRights: await missingRights(each, stated, context) });
   return {
-    ...{ kind, users: users.toSorted((a, b) => (a.name < b.name ? -1 : 1)), jobs: stated.jobs },
+    ...{ kind, users: [...users.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)), jobs: stated.jobs },
     discovered: discovered ?? unread(stated),
-    stated: stated.stated,
+    ...{ stated: stated.stated, elsewhere: stated.elsewhere },
   };
 }
 
@@ -85,9 +90,7 @@ async function observeUser(
     account: `${namespace}/${accountOf(prometheus)}`,
   };
   if (facts.mismatch !== undefined || facts.refusal !== undefined) return { ...facts, pools: new Map() };
-  const asked = await askPools(prometheus, stated, context, gateway);
-  if (!needsReason({ ...facts, ...asked }, stated)) return { ...facts, ...asked };
-  return { ...facts, ...asked, missingRights: await missingRights(prometheus, stated, context) };
+  return { ...facts, ...(await askPools(prometheus, stated, context, gateway)) };
 }
 
 /** As the controller of bindings has written it. */

@@ -3,6 +3,8 @@ import { given } from "../generate/generation.ts";
 import type { PodEndpoint, PodMonitor } from "../kind/pod-monitor.ts";
 import type { Probe } from "../kind/probe.ts";
 import type { NamespaceSelector } from "../kind/scrape-fields.ts";
+import { discoveries } from "../kind/discovery-table.ts";
+import type { ScrapeConfig } from "../kind/scrape-config.ts";
 import type { ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
 import type { Discovered, StatedJob, StatedPort } from "./target-facts.ts";
 
@@ -13,6 +15,8 @@ export interface StatedTargets {
   readonly discoveryRole?: string | undefined;
   /** How many addresses the object names itself. */
   readonly stated?: number;
+  /** Fields that have Prometheus look for addresses outside of Kubernetes. */
+  readonly elsewhere?: readonly string[];
 }
 
 /** A further kind that states scrapes is one more entry. */
@@ -51,6 +55,13 @@ export const statedTargets = {
         namespaces: namespacesOf(metadata.namespace, ingress.namespaceSelector),
       },
     };
+  },
+  ScrapeConfig: ({ metadata, spec }: ScrapeConfig): StatedTargets => {
+    const field = "spec";
+    const job = { field, pool: `scrapeConfig/${keyOf(metadata)}`, relabels: (spec.relabelings ?? []).length > 0 };
+    const stated = (spec.staticConfigs ?? []).reduce((sum, { targets = [] }) => sum + targets.length, 0);
+    const elsewhere = discoveries.map(([name]) => name).filter((name) => spec[name] !== undefined);
+    return { jobs: [job], stated, elsewhere: elsewhere.map((name) => `${field}.${name}`) };
   },
 } as const;
 

@@ -14,6 +14,7 @@ import { anyOf, generationChanged, labelsChanged } from "setpoint/sources";
 import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Probe } from "../kind/probe.ts";
 import { Prometheus } from "../kind/prometheus.ts";
+import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import type { PoolGateway } from "../observe/pool-gateway.ts";
 import { managedSelector } from "../workload/names.ts";
@@ -43,6 +44,7 @@ export function targetControllers(gateway: PoolGateway): readonly Controller[] {
     targetController(ServiceMonitor, "ServiceMonitor", statedTargets.ServiceMonitor, gateway),
     targetController(PodMonitor, "PodMonitor", statedTargets.PodMonitor, gateway),
     targetController(Probe, "Probe", statedTargets.Probe, gateway),
+    targetController(ScrapeConfig, "ScrapeConfig", statedTargets.ScrapeConfig, gateway),
   ];
 }
 

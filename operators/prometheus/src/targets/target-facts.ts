@@ -84,4 +84,6 @@ export interface TargetFacts {
   readonly discovered?: DiscoveredFacts | undefined;
   /** Addresses that the object names itself. */
   readonly stated?: number | undefined;
+  /** Fields that have Prometheus look for addresses outside of Kubernetes, such as `spec.dnsSDConfigs`. */
+  readonly elsewhere?: readonly string[] | undefined;
 }

@@ -10,11 +10,17 @@ import { PrometheusRule, type Rule } from "../kind/prometheus-rule.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { type ServiceEndpoint, ServiceMonitor } from "../kind/service-monitor.ts";
 import type { LoadedGateway } from "../observe/loaded-gateway.ts";
+import type { PoolGateway } from "../observe/pool-gateway.ts";
 import { prometheusOperator } from "../prometheus-operator.ts";
 import { configurationHash } from "../reload/configuration-hash.ts";
 import type { LoadedReport } from "../reload/reloader.ts";
 
 export const image = "setpoint.invalid/prometheus-operator:1";
+
+export const settings = { image, options: { endpointSlices: true } };
+
+/** Each job has one target, which is up. */
+const everythingIsUp: PoolGateway = () => Promise.resolve({ active: 1, up: 1, unknown: 0, failures: [] });
 
 /** Programs that are ready at once; the reloader that is an init container ends at once. */
 export const programs: ProgramModel = {
@@ -36,7 +42,7 @@ export function silentSetting(): Setting {
       (process) => {
         const gateway: LoadedGateway = (podIP) =>
           process.call(`loaded ${podIP}`, "look", () => Promise.reject(new Error("no reloader answers")));
-        return prometheusOperator(gateway, { image, options: { endpointSlices: true } });
+        return prometheusOperator(gateway, settings, everythingIsUp);
       },
     ],
   };
@@ -93,7 +99,7 @@ export async function setUp(seed: number): Promise<Stage> {
   const world = await simulate({
     seed,
     models: [programs],
-    operators: [prometheusOperator(reloaders.gateway, { image, options: { endpointSlices: true } })],
+    operators: [prometheusOperator(reloaders.gateway, settings, everythingIsUp)],
   });
   return { world, reloaders };
 }

@@ -50,6 +50,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     "plan",
     "act",
     "bindings",
+    "targets",
     "render",
   ],
   "packages/process-node": [

@@ -27,7 +27,7 @@ export function requestReload(url: string, signal: AbortSignal): Promise<void> {
 
 export type Answered = (response: IncomingMessage) => void;
 
-/** A request to the server of the pod. The certificate of a server is for its own name, not for the loopback. */
+/** To the server of the pod. The certificate of a server is for its own name, not for the loopback. */
 export function requestOf(url: string, options: RequestOptions, answered: Answered): ClientRequest {
   return url.startsWith("https:")
     ? httpsRequest(url, { ...options, rejectUnauthorized: false }, answered)

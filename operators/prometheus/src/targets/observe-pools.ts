@@ -15,14 +15,17 @@ export interface SeenPools {
   readonly silence?: string;
 }
 
-/** `pods` are those of the Prometheus. Pods of one shard have the same targets. */
+/**
+ * `pods` are those of the Prometheus. Pods of one shard have the same targets, those of a DaemonSet each
+ * their own.
+ */
 export async function observePools(
   pods: readonly Stored<Pod>[],
   names: readonly string[],
   gateway: PoolGateway,
   signal: AbortSignal,
 ): Promise<SeenPools> {
-  const shards = Map.groupBy(pods.filter(isReady), ({ metadata }) => metadata.labels?.[labels.shard] ?? "0");
+  const shards = Map.groupBy(pods.filter(isReady), ({ metadata }) => metadata.labels?.[labels.shard] ?? metadata.name);
   const addresses = [...shards.values()].flatMap(([pod]) => pod?.status?.podIP ?? []);
   if (addresses.length === 0)
     return { pools: new Map(), silence: "no pod of Prometheus is ready, which could be asked" };

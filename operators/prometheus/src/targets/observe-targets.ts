@@ -3,10 +3,11 @@ import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import { Namespace, Pod } from "setpoint/kinds";
 import { given } from "../generate/generation.ts";
 import { Prometheus } from "../kind/prometheus.ts";
+import { PrometheusAgent } from "../kind/prometheus-agent.ts";
 import type { ServiceMonitor } from "../kind/service-monitor.ts";
 import type { PoolGateway } from "../observe/pool-gateway.ts";
 import { selectionMismatch } from "../select/explain-selection.ts";
-import { labels } from "../workload/names.ts";
+import { isAgent, podSelector } from "../workload/names.ts";
 import { clientReader } from "./client-reader.ts";
 import { findMissingRights } from "./missing-rights.ts";
 import { observeDiscovery } from "./observe-discovery.ts";
@@ -17,6 +18,15 @@ import type { DiscoveredFacts, TargetFacts, UserFacts } from "./target-facts.ts"
 /** What the kinds that state scrapes have in common here. */
 export interface Scraping extends KubeObject {
   readonly status?: ServiceMonitor["status"];
+}
+
+type AnyStored = Stored<Prometheus> | Stored<PrometheusAgent>;
+
+function scrapers(context: ReconcileContext): readonly AnyStored[] {
+  return [
+    ...context.list(Prometheus, { allNamespaces: true }),
+    ...context.list(PrometheusAgent, { allNamespaces: true }),
+  ];
 }
 
 export interface Subject {
@@ -32,9 +42,8 @@ export async function observeTargets(
   gateway: PoolGateway,
 ): Promise<TargetFacts> {
   const { kind, stated } = subject;
-  const prometheuses = context.list(Prometheus, { allNamespaces: true });
-  const users = new Map<Stored<Prometheus>, UserFacts>();
-  for (const each of prometheuses) users.set(each, await observeUser(each, subject, context, gateway));
+  const users = new Map<AnyStored, UserFacts>();
+  for (const each of scrapers(context)) users.set(each, await observeUser(each, subject, context, gateway));
   const isAsked = [...users.values()].some((user) => needsReason(user, stated));
   const discovered = isAsked ? await observeWhatIsThere(stated, context) : undefined;
   // Rights matter only for what could be found.
@@ -76,7 +85,7 @@ async function observeWhatIsThere(
 }
 
 async function observeUser(
-  prometheus: Stored<Prometheus>,
+  prometheus: AnyStored,
   { kind, object, stated }: Subject,
   context: ReconcileContext,
   gateway: PoolGateway,
@@ -94,31 +103,39 @@ async function observeUser(
 }
 
 /** As the controller of bindings has written it. */
-function refusalBy({ metadata }: Stored<Prometheus>, { status }: Scraping): string | undefined {
+function refusalBy(workload: AnyStored, { status }: Scraping): string | undefined {
+  const { metadata } = workload;
+  const plural = isAgent(workload) ? "prometheusagents" : "prometheuses";
   const binding = status?.bindings?.find(
     ({ resource, name, namespace }) =>
-      resource === "prometheuses" && name === metadata.name && namespace === metadata.namespace,
+      resource === plural && name === metadata.name && namespace === metadata.namespace,
   );
   return binding?.conditions?.find((each) => each.type === "Accepted" && each.status === "False")?.message;
 }
 
 async function askPools(
-  { metadata, spec }: Stored<Prometheus>,
+  workload: AnyStored,
   { jobs }: StatedTargets,
   context: ReconcileContext,
   gateway: PoolGateway,
 ): Promise<Pick<UserFacts, "pools" | "silence">> {
+  const { metadata, spec } = workload;
   if (spec.listenLocal === true)
     return { pools: new Map(), silence: "with spec.listenLocal, only the pods of Prometheus themselves can ask it" };
   const pods = context.list(Pod, { namespace: metadata.namespace ?? "" });
-  const own = pods.filter((pod) => pod.metadata.labels?.[labels.name] === metadata.name);
+  const own = Object.entries(podSelector(workload));
   const names = jobs.map(({ pool }) => pool);
-  return observePools(own, names, gateway, context.signal);
+  return observePools(
+    pods.filter((pod) => own.every(([key, value]) => pod.metadata.labels?.[key] === value)),
+    names,
+    gateway,
+    context.signal,
+  );
 }
 
 /** An API server that answers no such question has no missing rights to tell. */
 async function missingRights(
-  prometheus: Stored<Prometheus>,
+  prometheus: AnyStored,
   { discovered, discoveryRole }: StatedTargets,
   { client, signal, log }: ReconcileContext,
 ): Promise<readonly string[]> {
@@ -135,6 +152,6 @@ async function missingRights(
   }
 }
 
-function accountOf({ spec }: Stored<Prometheus>): string {
+function accountOf({ spec }: AnyStored): string {
   return given(spec.serviceAccountName) ?? "default";
 }

@@ -59,7 +59,7 @@ export const statedTargets = {
   ScrapeConfig: ({ metadata, spec }: ScrapeConfig): StatedTargets => {
     const field = "spec";
     const job = { field, pool: `scrapeConfig/${keyOf(metadata)}`, relabels: (spec.relabelings ?? []).length > 0 };
-    const stated = (spec.staticConfigs ?? []).reduce((sum, { targets = [] }) => sum + targets.length, 0);
+    const stated = (spec.staticConfigs ?? []).reduce((sum, { targets }) => sum + targets.length, 0);
     const elsewhere = discoveries.map(([name]) => name).filter((name) => spec[name] !== undefined);
     return { jobs: [job], stated, elsewhere: elsewhere.map((name) => `${field}.${name}`) };
   },

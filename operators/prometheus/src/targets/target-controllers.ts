@@ -14,6 +14,7 @@ import { anyOf, generationChanged, labelsChanged } from "setpoint/sources";
 import { PodMonitor } from "../kind/pod-monitor.ts";
 import { Probe } from "../kind/probe.ts";
 import { Prometheus } from "../kind/prometheus.ts";
+import { PrometheusAgent } from "../kind/prometheus-agent.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import type { PoolGateway } from "../observe/pool-gateway.ts";
@@ -61,7 +62,12 @@ function targetController<T extends Scraping>(
     });
   return controller(kind, {
     name: `${name.toLowerCase()}-targets`,
-    watches: [wakesAll(Prometheus), wakesAll(Namespace), watching(Pod, () => [], { labelSelector: managedSelector })],
+    watches: [
+      wakesAll(Prometheus),
+      wakesAll(PrometheusAgent),
+      wakesAll(Namespace),
+      watching(Pod, () => [], { labelSelector: managedSelector }),
+    ],
     async reconcile(object, context) {
       const facts = await observeTargets({ kind: name, object, stated: stated(object) }, context, gateway);
       return tell(object, explainTargets(facts), context);

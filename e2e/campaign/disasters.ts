@@ -94,6 +94,19 @@ async function killTwo({ target, pick }: Arena): Promise<void> {
   if (other !== undefined) await kill(target, other);
 }
 
+/** Those with this text in their names. */
+export function chosen<T extends Target>(
+  disasters: readonly Disaster<T>[],
+  only: string | undefined,
+): readonly Disaster<T>[] {
+  const found = disasters.filter(({ name }) => only === undefined || name.includes(only));
+  if (found.length === 0) {
+    const names = disasters.map(({ name }) => `"${name}"`).join(", ");
+    throw new RangeError(`no disaster has "${only}" in its name; use a part of ${names}`);
+  }
+  return found;
+}
+
 /** A disaster by its weight. */
 export function pickDisaster<T extends Target>(
   disasters: readonly Disaster<T>[],

@@ -11,6 +11,8 @@ export interface Place {
   readonly kubeconfig: string;
   readonly network: NetworkNamespace;
   readonly disk: VolumesDisk;
+  /** Only disasters with this text in their names; undefined: all. */
+  readonly only: string | undefined;
 }
 
 /** One cluster from its creation to its deletion. */

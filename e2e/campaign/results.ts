@@ -20,6 +20,8 @@ export interface Failover {
   /** When it was whole again, and the load average of the machine then. */
   readonly atMs?: number;
   readonly load?: number;
+  /** Milliseconds from the disaster until each of these. */
+  readonly phases?: Readonly<Record<string, number>>;
 }
 
 /** What was written in a period and checked at its end. */

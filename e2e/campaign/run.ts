@@ -1,6 +1,6 @@
 /**
  * `npm run campaign -- [etcd|postgres] [--failovers 1000] [--plain 50] [--clusters 2] [--seed 1]
- * [--state FOLDER]`: strikes clusters of a database on an embedded cluster until that many failovers are on
+ * [--state FOLDER] [--disaster TEXT]`: strikes clusters of a database on an embedded cluster until that many failovers are on
  * record, while clients keep a ledger and a history. It fails when an acknowledged write is lost that no
  * status declared, or when what clients saw is not what the database promises. It adds to what `--state` has,
  * so it can be interrupted.
@@ -29,6 +29,7 @@ const { values, positionals } = asked("campaign", {
     clusters: { type: "string", default: "2" },
     seed: { type: "string", default: "1" },
     state: { type: "string" },
+    disaster: { type: "string" },
   },
 });
 const engine = engineOf(positionals);
@@ -121,7 +122,7 @@ async function run(): Promise<void> {
     await Promise.race([strikePlain(client, results, wantedPlain), interrupted]);
   const kubeconfig = join(directory, "kubeconfig");
   writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-  const place = { client, kubeconfig, network, disk };
+  const place = { client, kubeconfig, network, disk, only: values.disaster };
   const lanes = Array.from({ length: parallel }, (_, lane) => runLane(lane, place, data));
   await Promise.race([Promise.all(lanes), interrupted]);
 }

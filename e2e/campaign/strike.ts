@@ -14,16 +14,23 @@ export interface Ledger {
   mark(): void;
 }
 
+/** Notes when what happens after a strike. */
+export interface PhaseWatch {
+  /** Milliseconds since its creation, by what happened. */
+  end(): Promise<Readonly<Record<string, number>>>;
+}
+
 export interface Strike<T extends Target> {
   readonly arena: Arena<T>;
   readonly ledger: Ledger;
   readonly results: Results;
   /** Under which name the results have it. */
   readonly of: string;
+  readonly phases?: (() => PhaseWatch) | undefined;
 }
 
 export async function strike<T extends Target>(
-  { arena, ledger, results, of }: Strike<T>,
+  { arena, ledger, results, of, phases }: Strike<T>,
   disaster: Disaster<T>,
 ): Promise<void> {
   const { target } = arena;
@@ -31,10 +38,12 @@ export async function strike<T extends Target>(
   const before = await target.leader();
   ledger.mark();
   const startMs = performance.now();
+  const watch = phases?.();
   await disaster.strike(arena);
   // The status may still be that of before; a moment later it is not.
   await delay(300);
   await target.until(`a whole cluster after "${disaster.name}"`, () => isWhole(target, ledger), wholeMsMax);
+  const seen = await watch?.end();
   const failover = {
     target: of,
     disaster: disaster.name,
@@ -43,6 +52,7 @@ export async function strike<T extends Target>(
     leaderChanged: (await target.leader()) !== before,
     atMs: Date.now(),
     load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
+    ...(seen === undefined ? {} : { phases: seen }),
   };
   results.add({ failover });
 }

@@ -7,7 +7,7 @@ import { EtcdCluster } from "@setpoint/etcd-operator";
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import { ClusterUnderTour } from "../../../examples/etcd/tour/cluster-under-tour.ts";
 import { LedgerWriter } from "../../../examples/etcd/tour/ledger-writer.ts";
-import { pickDisaster } from "../disasters.ts";
+import { chosen, pickDisaster } from "../disasters.ts";
 import type { Engine, Life } from "../engine.ts";
 import { plain as plainTarget, type Results } from "../results.ts";
 import { strike, type Strike, wholeMsMax } from "../strike.ts";
@@ -85,9 +85,10 @@ async function underClients(life: Life, prefix: string, work: (writer: LedgerWri
   for (const violation of violations) console.log(`NOT LINEARIZABLE: ${violation.slice(0, 2_000)}`);
 }
 
-async function strikeRepeatedly({ isDone }: Life, each: Strike<EtcdTarget>): Promise<void> {
+async function strikeRepeatedly({ isDone, only }: Life, each: Strike<EtcdTarget>): Promise<void> {
   const { pick } = each.arena;
-  for (let i = 0; i < strikesPerPeriod && !isDone(); i++) await strike(each, pickDisaster(etcdDisasters, pick));
+  for (let i = 0; i < strikesPerPeriod && !isDone(); i++)
+    await strike(each, pickDisaster(chosen(etcdDisasters, only), pick));
 }
 
 /**

@@ -3,12 +3,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PostgresCluster } from "@setpoint/postgres-operator";
-import { pickDisaster } from "../disasters.ts";
+import { chosen, pickDisaster } from "../disasters.ts";
 import type { Engine, Life } from "../engine.ts";
 import { strike, wholeMsMax } from "../strike.ts";
 import type { Arena, Disaster } from "../target.ts";
 import { AppendClients, type AppendHistory, createLists } from "./append-clients.ts";
 import { judgeLosses } from "./declared-losses.ts";
+import { FailoverPhases } from "./failover-phases.ts";
 import { checkKnownBad } from "./known-bad.ts";
 import { type Anomaly, findAnomalies } from "./list-append.ts";
 import { postgresDisasters } from "./postgres-disasters.ts";
@@ -47,7 +48,7 @@ async function live(life: Life): Promise<void> {
   await target.until("a whole cluster", () => target.isSettled(), wholeMsMax);
   const histories: AppendHistory[] = [];
   for (let i = 0; i < strikesPerLife && !life.isDone(); i++) {
-    const disaster = pickDisaster<PostgresTarget>(postgresDisasters, life.pick);
+    const disaster = pickDisaster<PostgresTarget>(chosen(postgresDisasters, life.only), life.pick);
     histories.push(await strikeOnce({ life, arena, replication }, disaster, `${life.name}/${i}/`));
   }
   await compareInstances(target, histories);
@@ -77,7 +78,8 @@ async function strikeOnce(
   target.takeDeclarations();
   await using clients = new AppendClients({ ...clientsOf(arena), prefix });
   await delay(quietMs);
-  await strike({ arena, ledger: clients, results, of: replication }, disaster);
+  const phases = (): FailoverPhases => new FailoverPhases(target, () => clients.acknowledged);
+  await strike({ arena, ledger: clients, results, of: replication, phases }, disaster);
   const history = await clients.finish();
   const anomalies = findAnomalies(history.transactions);
   const declarations = target.takeDeclarations();

@@ -6,7 +6,7 @@ import { commonDisasters, cutOff, kill, signal, stop } from "../disasters.ts";
 import type { Arena, Disaster } from "../target.ts";
 import type { PostgresTarget } from "./postgres-target.ts";
 
-/** A new primary may be silent for 16 s before another one takes its place. */
+/** Longer than a lease, and than a failover takes. */
 const stopSeconds = 20;
 /** Longer than the first minute of a term. */
 const minuteMs = 62_000;

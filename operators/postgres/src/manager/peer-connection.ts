@@ -4,10 +4,7 @@ import { leasePath } from "../instance/manager-paths.ts";
 import type { LeaseAnswer } from "../instance/instance-protocol.ts";
 import { managerPort } from "../kind/names.ts";
 import { keyMaterial } from "./certificate-files.ts";
-import type { AskPeer } from "./lease-keeper.ts";
-
-/** Below the time between two questions. */
-const answerMsMax = 900;
+import { type AskPeer, peerMsMax } from "./lease-keeper.ts";
 
 export const askPeer: AskPeer = async ({ host }, request, signal) => {
   const options = {
@@ -15,7 +12,8 @@ export const askPeer: AskPeer = async ({ host }, request, signal) => {
     method: "POST",
     body: request,
     serverName: host,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]),
+    isFrequent: true,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(peerMsMax)]),
   } as const;
   return (await exchangeJson(`https://${host}:${managerPort}${leasePath}`, options)) as LeaseAnswer;
 };

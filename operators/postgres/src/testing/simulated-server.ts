@@ -62,6 +62,7 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
   /** What it started with: some settings stay until the next start. */
   #started: Configuration | undefined;
   #hasReplayed = false;
+  #isHanging = false;
   #upstream: SimulatedServer | undefined;
   #isReceiving = false;
   readonly #followers = new Set<SimulatedServer>();
@@ -85,12 +86,12 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
   }
 
   get acceptsCommits(): boolean {
-    return this.isPrimary && !this.isStopping;
+    return this.isPrimary && !this.isStopping && !this.#isHanging;
   }
 
   /** Whether it lets sessions in. */
   get isAnswering(): boolean {
-    if (this.isStopping || this.#phase === "off" || this.#phase === "starting") return false;
+    if (this.isStopping || this.#isHanging || this.#phase === "off" || this.#phase === "starting") return false;
     return this.data.end >= this.data.consistentAt;
   }
 
@@ -162,6 +163,7 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
     if (!this.isAlive || this.#stopMode === mode || this.#stopMode === "immediate") return;
     this.#stopMode = mode;
     this.#cancelWaits("terminating connection due to administrator command");
+    if (this.#isHanging) return;
     if (mode === "immediate") this.#after(5, 40, () => this.#exit());
     else if (this.isPrimary) this.#stopWhenSent(false);
     else
@@ -174,6 +176,15 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
   async stop(mode: StopMode): Promise<void> {
     this.requestStop(mode);
     await this.#until(() => !this.isAlive);
+  }
+
+  kill(): void {
+    this.#exit();
+  }
+
+  /** Its processes are suspended: it answers nothing, and does not stop when it is asked. */
+  hang(): void {
+    this.#isHanging = true;
   }
 
   /** The process has been killed, and its manager with it. */
@@ -346,6 +357,7 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
 
   #end(): void {
     this.#phase = "off";
+    this.#isHanging = false;
     this.#stopMode = undefined;
     this.#run++;
     this.#isReceiving = false;

@@ -1,6 +1,7 @@
 /**
  * `npm run campaign -- [etcd|postgres] [--failovers 1000] [--plain 50] [--clusters 2] [--seed 1]
- * [--state FOLDER] [--disaster TEXT]`: strikes clusters of a database on an embedded cluster until that many failovers are on
+ * [--state FOLDER] [--disaster TEXT]`:
+ * strikes clusters of a database on an embedded cluster until that many failovers are on
  * record, while clients keep a ledger and a history. It fails when an acknowledged write is lost that no
  * status declared, or when what clients saw is not what the database promises. It adds to what `--state` has,
  * so it can be interrupted.

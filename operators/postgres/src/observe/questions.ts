@@ -22,7 +22,7 @@ type Silence = "asked" | "unanswered";
 export class Questions {
   readonly #silences = new BoundedMap<string, Silence>(instancesMax);
 
-  /** The answers, by UID. One that comes later is no answer, and says that the next question is worth a wait. */
+  /** The answers, by UID. One that comes later is none, and says that the next question is worth a wait. */
   async ask<T>(questions: readonly Question<T>[], clock: Clock): Promise<ReadonlyMap<string, T>> {
     const answers = new Map<string, T>();
     const put = async ({ uid, ask }: Question<T>): Promise<void> => {

@@ -48,7 +48,7 @@ function consentTo({ pod, report }: SeenInstance, { moments }: Memory, nowMs: nu
   return report === undefined ? undefined : nowMs;
 }
 
-/** For how long the former primary has had no consent of a majority of the instances, and none of this process. */
+/** For how long the former primary has had no consent of a majority, and none of this process. */
 export function refusedForMs({ cluster, instances, memory, monotonicMs }: Seen): number {
   const deniedMs = deniedSinceMs(cluster, instances, memory);
   const consentMs = memory.consents?.[cluster.status?.formerPrimary ?? ""];

@@ -104,8 +104,8 @@ export function deniedSinceMs(
 
 /**
  * Since when so many refuse that the former primary has no majority. It counts the instances of the document
- * that it follows: those of the status, or, when a newer document reached it unseen, those of today. Both must
- * refuse it.
+ * that it follows: those of the status, or, when a newer document reached it unseen, those of today. Both
+ * must refuse it.
  */
 function majorityRefuses(
   { status }: PostgresCluster,

@@ -5,7 +5,7 @@
 export interface Memory {
   /** Since when a matter has lasted: `silent NAME UID`, `denied TERM by NAME`. */
   readonly since: Readonly<Record<string, number>>;
-  /** What each instance said last of its own clock, by the UID of its pod; empty: it is of an older release. */
+  /** The last moment of each instance's own clock, by the UID of its pod; empty: of an older release. */
   readonly moments?: Readonly<Record<string, string>> | undefined;
   /** The latest moment from which this process's consent may count for an instance, by its name. */
   readonly consents?: Readonly<Record<string, number>> | undefined;

@@ -87,13 +87,13 @@ function tell(object: Stored<KubeObject> & Scraping, explanation: Explanation, c
     context.event("Normal", explanation.reason, explanation.message);
   if (explanation.status === "True") return context.requeueAfter(restMs, "ask Prometheus for the targets again");
   return context.requeueAfter(
-    nextLookMs(before, explanation, context.host.clock.now()),
+    nextLookMs(isNew ? undefined : before, context.host.clock.now()),
     `Not scraped: ${explanation.reason}`,
   );
 }
 
-/** Soon at first, and less often for what has been the same for long. */
-function nextLookMs(before: Condition | undefined, { status }: Explanation, nowMs: number): number {
-  const sameMs = before?.status === status ? nowMs - Date.parse(before.lastTransitionTime) : 0;
+/** Soon at first, and less often for what has been the same for long; `before` is absent for a new reason. */
+function nextLookMs(before: Condition | undefined, nowMs: number): number {
+  const sameMs = before === undefined ? 0 : nowMs - Date.parse(before.lastTransitionTime);
   return Math.min(lookAgainMsMax, Math.max(lookAgainMsMin, sameMs / 4));
 }

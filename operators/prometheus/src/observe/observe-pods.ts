@@ -3,6 +3,7 @@ import type { ReconcileContext, Stored } from "setpoint";
 import { matchesLabelSelector, Pod } from "setpoint/kinds";
 import type { SeenPod } from "../seen/seen.ts";
 import type { LoadedGateway } from "./loaded-gateway.ts";
+import { isReady } from "./ready-pods.ts";
 
 /** Those with these labels, in the order of their names. */
 export async function observePods(
@@ -20,10 +21,9 @@ export async function observePods(
 }
 
 async function observePod(pod: Stored<Pod>, gateway: LoadedGateway, signal: AbortSignal): Promise<SeenPod> {
-  const { podIP, conditions = [] } = pod.status ?? {};
-  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  const podIP = pod.status?.podIP;
   const isAsked = podIP !== undefined && pod.metadata.deletionTimestamp === undefined;
   // One that does not answer is a fact too.
   const loaded = isAsked ? await gateway(podIP, signal).catch(() => undefined) : undefined;
-  return { name: pod.metadata.name, isReady, loaded };
+  return { name: pod.metadata.name, isReady: isReady(pod), loaded };
 }

@@ -2,6 +2,7 @@
 import type { Stored } from "setpoint";
 import type { Pod } from "setpoint/kinds";
 import type { PoolGateway } from "../observe/pool-gateway.ts";
+import { isReady } from "../observe/ready-pods.ts";
 import type { PoolReport } from "../reload/pool-report.ts";
 import { labels } from "../workload/names.ts";
 
@@ -25,7 +26,10 @@ export async function observePools(
   gateway: PoolGateway,
   signal: AbortSignal,
 ): Promise<SeenPools> {
-  const shards = Map.groupBy(pods.filter(isReady), ({ metadata }) => metadata.labels?.[labels.shard] ?? metadata.name);
+  const shards = Map.groupBy(
+    pods.filter(canAnswer),
+    ({ metadata }) => metadata.labels?.[labels.shard] ?? metadata.name,
+  );
   const addresses = [...shards.values()].flatMap(([pod]) => pod?.status?.podIP ?? []);
   if (addresses.length === 0)
     return { pools: new Map(), silence: "no pod of Prometheus is ready, which could be asked" };
@@ -49,10 +53,6 @@ function sum(a: PoolReport, b: PoolReport): PoolReport {
   };
 }
 
-function isReady({ metadata, status }: Stored<Pod>): boolean {
-  const conditions = status?.conditions ?? [];
-  return (
-    metadata.deletionTimestamp === undefined &&
-    conditions.some((condition) => condition.type === "Ready" && condition.status === "True")
-  );
+function canAnswer(pod: Stored<Pod>): boolean {
+  return pod.metadata.deletionTimestamp === undefined && isReady(pod);
 }

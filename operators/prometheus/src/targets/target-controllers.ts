@@ -18,6 +18,7 @@ import { PrometheusAgent } from "../kind/prometheus-agent.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
 import type { PoolGateway } from "../observe/pool-gateway.ts";
+import { isReady } from "../observe/ready-pods.ts";
 import { managedSelector } from "../workload/names.ts";
 import { explainTargets } from "./explain-targets.ts";
 import type { Explanation } from "./explanation.ts";
@@ -66,7 +67,10 @@ function targetController<T extends Scraping>(
       wakesAll(Prometheus),
       wakesAll(PrometheusAgent),
       wakesAll(Namespace),
-      watching(Pod, () => [], { labelSelector: managedSelector }),
+      // One that can be asked again may scrape what was not scraped.
+      watching(Pod, (pod, cache) => (isReady(pod) ? unscraped(cache.list(kind, { allNamespaces: true })) : []), {
+        labelSelector: managedSelector,
+      }),
     ],
     async reconcile(object, context) {
       const facts = await observeTargets({ kind: name, object, stated: stated(object) }, context, gateway);
@@ -75,10 +79,18 @@ function targetController<T extends Scraping>(
   });
 }
 
+function unscraped<T extends KubeObject & Scraping>(objects: readonly Stored<T>[]): ReturnType<typeof keyOf>[] {
+  return objects.filter(({ status }) => scraped(status)?.status !== "True").map(keyOf);
+}
+
+function scraped(status: Scraping["status"]): Condition | undefined {
+  return status?.conditions?.find((each) => each.type === type);
+}
+
 type Condition = NonNullable<NonNullable<Scraping["status"]>["conditions"]>[number];
 
 function tell(object: Stored<KubeObject> & Scraping, explanation: Explanation, context: ReconcileContext): Result {
-  const before = object.status?.conditions?.find((each) => each.type === type);
+  const before = scraped(object.status);
   const isNew = before?.status !== explanation.status || before.reason !== explanation.reason;
   const wasWrong = before?.status === "False";
   context.condition({ type, ...explanation });

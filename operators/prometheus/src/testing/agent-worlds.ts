@@ -11,7 +11,15 @@ import {
 } from "setpoint/testing";
 import { PodMonitor } from "../kind/pod-monitor.ts";
 import { PrometheusAgent } from "../kind/prometheus-agent.ts";
-import { agent, keepsRevision, monitor, nodeAgent, podMonitor, silentSetting } from "./prometheus-stage.ts";
+import {
+  agent,
+  keepsRevision,
+  monitor,
+  nodeAgent,
+  podMonitor,
+  releasesPod,
+  silentSetting,
+} from "./prometheus-stage.ts";
 
 export const subject = (): Setting => silentSetting();
 
@@ -24,5 +32,7 @@ export const worlds: readonly StoryInit[] = [
 
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
-  oracles: excuseFaults(allOracles, { "same end as without faults": keepsRevision }),
+  oracles: excuseFaults(allOracles, {
+    "same end as without faults": (fault) => keepsRevision(fault) || releasesPod(fault),
+  }),
 };

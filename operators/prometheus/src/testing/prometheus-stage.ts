@@ -48,9 +48,14 @@ export function silentSetting(): Setting {
   };
 }
 
-/** The revision of a deleted StatefulSet stays under the name that the next one would take. */
+/** The revision of a deleted StatefulSet or DaemonSet stays under the name that the next one would take. */
 export function keepsRevision(fault: Fault): boolean {
-  return fault.kind === "E1" && fault.child.resource === "statefulsets";
+  return fault.kind === "E1" && ["statefulsets", "daemonsets"].includes(fault.child.resource);
+}
+
+/** A pod of a DaemonSet that was given other labels stays, beside the one that replaces it. */
+export function releasesPod(fault: Fault): boolean {
+  return fault.kind === "E2" && fault.child.resource === "pods";
 }
 
 /**

@@ -86,9 +86,9 @@ const cut = (more: Partial<Sketch> = {}, lasting: Partial<NonNullable<ActRecord[
   status: {
     acts: [
       act({
+        ...more.status?.acts?.[0],
         type: "Partition",
         lasting: { policy: "chaos-interval-1", podLabels: { pod: "orders-b" }, until: ago("-10s"), ...lasting },
-        ...more.status?.acts?.[0],
       }),
     ],
   },
@@ -291,6 +291,11 @@ test.each<[string, Sketch, string]>([
     "wait 1 interval-1 lasts until",
   ],
   ["a partition lasts", cut(), "wait 1 interval-1 lasts until"],
+  [
+    "the clock was set back in a partition",
+    cut({ status: { acts: [act({ at: ago("-1h") })] } }, { until: ago("-2h") }),
+    "undo Remove NetworkPolicy chaos-interval-1: the clock was set back, so its time is unknown",
+  ],
   ["a partition is over", cut({}, { until: now }), "undo Remove NetworkPolicy chaos-interval-1: its time is over"],
   [
     "a partition, then suspended",

@@ -25,9 +25,10 @@ function undoing(policy: string, why: string): ChaosStep {
   return act<ChaosActions, "undo">("undo", { policy }, `Remove NetworkPolicy ${policy}: ${why}`);
 }
 
-function whyToUndo(situation: Situation, { lasting, target }: ActRecord): string | undefined {
+function whyToUndo(situation: Situation, { at, lasting, target }: ActRecord): string | undefined {
   const { seen, nowMs, open } = situation;
   if (lasting !== undefined && Date.parse(lasting.until) <= nowMs) return "its time is over";
+  if (nowMs < Date.parse(at)) return "the clock was set back, so its time is unknown";
   if (seen.set.spec.suspend) return "spec.suspend is set";
   if (open !== undefined && targetOf(seen, open)?.isGone === true) return `${target.kind} ${target.name} is gone`;
   return harmOf(situation);

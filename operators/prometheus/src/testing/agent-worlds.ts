@@ -18,6 +18,7 @@ import {
   nodeAgent,
   podMonitor,
   releasesPod,
+  renumbersPort,
   silentSetting,
 } from "./prometheus-stage.ts";
 
@@ -34,5 +35,6 @@ export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
   oracles: excuseFaults(allOracles, {
     "same end as without faults": (fault) => keepsRevision(fault) || releasesPod(fault),
+    converges: renumbersPort,
   }),
 };

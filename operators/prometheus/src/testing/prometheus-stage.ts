@@ -59,11 +59,11 @@ export function releasesPod(fault: Fault): boolean {
 }
 
 /**
- * Ports of a Service are merged by their numbers: beside a port whose number was changed by hand, the server
- * takes no other one of the same name.
+ * Ports are merged by their numbers: beside one whose number was changed by hand, the server takes no other
+ * one of the same name.
  */
 export function renumbersPort(fault: Fault): boolean {
-  return fault.kind === "E2" && fault.child.resource === "services";
+  return fault.kind === "E2" && ["services", "statefulsets", "daemonsets"].includes(fault.child.resource);
 }
 
 /** Reloaders of the world: they have loaded what is in the objects, unless Prometheus refuses it. */

@@ -13,7 +13,16 @@ import { Probe } from "../kind/probe.ts";
 import { Prometheus } from "../kind/prometheus.ts";
 import { ScrapeConfig } from "../kind/scrape-config.ts";
 import { ServiceMonitor } from "../kind/service-monitor.ts";
-import { keepsRevision, monitor, probe, prometheus, rules, scrapeConfig, silentSetting } from "./prometheus-stage.ts";
+import {
+  keepsRevision,
+  monitor,
+  probe,
+  prometheus,
+  renumbersPort,
+  rules,
+  scrapeConfig,
+  silentSetting,
+} from "./prometheus-stage.ts";
 
 export const subject = (): Setting => silentSetting();
 
@@ -33,5 +42,5 @@ export const worlds: readonly StoryInit[] = [
 
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
-  oracles: excuseFaults(allOracles, { "same end as without faults": keepsRevision }),
+  oracles: excuseFaults(allOracles, { "same end as without faults": keepsRevision, converges: renumbersPort }),
 };

@@ -26,7 +26,6 @@ import { clusterOfLogin, loginSecrets } from "./kind/login-secret.ts";
 import { PostgresCluster } from "./kind/postgres-cluster.ts";
 import { relatedImages } from "./kind/related-images.ts";
 import { observe } from "./observe/observe.ts";
-import { Questions } from "./observe/questions.ts";
 import { plan } from "./plan/plan.ts";
 import { clusterOfPooler, poolers, poolerWrites } from "./poolers/poolers.ts";
 import { PostgresPooler } from "./poolers/postgres-pooler.ts";
@@ -61,7 +60,6 @@ export function postgresOperator(
     keeper,
     failures: new PodFailures(),
     memories: new BoundedMap<string, Memory>(memoriesMax),
-    questions: new Questions(),
   };
   const clusters = controller(PostgresCluster, {
     owns: [...ownedKinds],

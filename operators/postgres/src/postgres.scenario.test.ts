@@ -92,53 +92,6 @@ describe("a cluster", () => {
   );
 
   test(
-    "has another primary within 12 s when its primary is cut off in the first minute of its term",
-    scenario(12, async (stage) => {
-      const { world, postgres } = stage;
-      const writer = await begin(stage, synchronous);
-      await world.run(3_000);
-      postgres.isolate("orders-1");
-      await world.until("another primary", () => (postgres.primary()?.name ?? "orders-1") !== "orders-1");
-      postgres.reconnect();
-      await world.settled();
-      expect(writer.longestGapMs).toBeLessThan(12_000);
-      await expectHealthy(stage);
-    }),
-  );
-
-  test(
-    "takes no consent of its operator that arrives late",
-    scenario(13, async (stage) => {
-      const { world, postgres } = stage;
-      await begin(stage);
-      await world.run(3_000);
-      postgres.isolate("orders-1", ["orders-2", "orders-3"]);
-      postgres.isolate("orders-1", ["operator"], "late");
-      await world.until("another primary", () => (postgres.primary()?.name ?? "orders-1") !== "orders-1");
-      await world.run(15_000);
-      expect(postgres.server("orders-1").isAlive).toBe(false);
-      expect(postgres.violations).toEqual([]);
-      postgres.reconnect();
-      await world.settled();
-      await expectHealthy(stage);
-    }),
-  );
-
-  test(
-    "has another primary when its primary's server hangs, which is killed",
-    scenario(14, async (stage) => {
-      const { world, postgres } = stage;
-      const writer = await begin(stage, synchronous);
-      await world.run(minutes(1));
-      postgres.server("orders-1").hang();
-      await world.until("another primary", () => (postgres.primary()?.name ?? "orders-1") !== "orders-1");
-      await world.settled();
-      expect(writer.longestGapMs).toBeLessThan(9_000);
-      await expectHealthy(stage);
-    }),
-  );
-
-  test(
     "promotes nobody before the lease has ended of a primary whose pod is deleted while nobody reaches its node",
     scenario(10, async (stage) => {
       const { world, postgres } = stage;

@@ -11,7 +11,7 @@ export const postgresMutants: readonly PromiseMutant[] = [
     id: "two-primaries-by-impatience",
     bug: "a replica is promoted before the lease of a primary that is cut off has ended",
     file: `${postgres}/plan/wanted.ts`,
-    edits: [["return refusedForMs(seen) >= (isHandingOver ? cleanStopMs : leaseOverMs);", "return true;"]],
+    edits: [["return deniedMs >= (isHandingOver ? cleanStopMs : leaseOverMs);", "return deniedMs >= 0;"]],
     test: lives,
     named: "promotes nobody before the lease has ended",
   },
@@ -22,14 +22,6 @@ export const postgresMutants: readonly PromiseMutant[] = [
     edits: [["if (peers.length <= 1 || nowMs < this.#byOperatorUntilMs) return true;", "return true;"]],
     test: lives,
     named: "stops the commits of a primary that is cut off",
-  },
-  {
-    id: "two-primaries-by-late-consent",
-    bug: "a lease counts from the arrival of the operator's question, which may have been under way for long",
-    file: `${postgres}/manager/instance-manager.ts`,
-    edits: [["moment === undefined ? clock.monotonic()", "moment !== undefined ? clock.monotonic()"]],
-    test: lives,
-    named: "takes no consent of its operator that arrives late",
   },
   {
     id: "laggard-promoted",

@@ -19,7 +19,7 @@ export interface InstanceGateway {
   readonly withCertificates: (certificates: ManagerCertificates) => InstanceGateway;
   /**
    * What an instance is. `lease` says who may be the primary at the moment: to that instance it is proof that
-   * the operator reaches it, and it may go on for one lease from the moment that it has told the operator.
+   * the operator reaches it, and it may go on for one lease.
    */
   readonly report: (address: string, lease: LeaseRequest | undefined, signal: AbortSignal) => Promise<InstanceReport>;
   /** Restarts the server that started at this moment; one that has been restarted since goes on. */

@@ -8,10 +8,8 @@ import type { UpgradeReport, WantedUpgrade } from "./upgrade-protocol.ts";
 
 /** How long a manager that grants the primary's lease keeps its word, and a primary may go on by one. */
 export const leaseMs = 4_000;
-/** How long a question of the operator may be under way; a healthy manager answers in milliseconds. */
-export const callMsMax = 2_000;
-/** Clocks of two machines drift, and on a busy one a server needs time to stop. */
-export const leaseMarginMs = 2_000;
+/** Clocks of two machines drift, and a server needs time to stop. */
+export const leaseMarginMs = 1_000;
 
 /**
  * How long a deposed primary may take to stop. It accepts no commits from the first moment, and its replicas
@@ -127,27 +125,12 @@ export interface InstanceReport {
   readonly isAnalyzing?: boolean | undefined;
   /** What it does now or cannot do, in one sentence. */
   readonly message?: string | undefined;
-  /** When it answered, by a clock of its own: the operator gives it back with the next lease. */
-  readonly moment?: string | undefined;
-  readonly lastGrant?: LastGrant | undefined;
-}
-
-/** When an instance last gave another one its consent to be the primary. */
-export interface LastGrant {
-  /** The term of the one that asked; 0: none has asked since this process began. */
-  readonly term: number;
-  readonly agoMs: number;
 }
 
 /** May `holder` go on as the primary of `term`? */
 export interface LeaseRequest {
   readonly holder: string;
   readonly term: number;
-  /**
-   * The moment of an earlier answer of the holder, from which the lease counts: this request may be under way
-   * for long. Absent in those of peers, which the holder asks itself, and of operators of earlier releases.
-   */
-  readonly moment?: string | undefined;
 }
 
 export interface LeaseAnswer {

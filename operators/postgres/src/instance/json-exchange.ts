@@ -1,5 +1,5 @@
 /** One request with a JSON answer over HTTPS, with certificates on both sides. */
-import { Agent, request } from "node:https";
+import { request } from "node:https";
 
 export interface ExchangeOptions {
   readonly method: "GET" | "PUT" | "POST";
@@ -10,37 +10,35 @@ export interface ExchangeOptions {
   /** A name that the server's certificate must have. */
   readonly serverName: string;
   readonly signal: AbortSignal;
-  /** Whether the same is asked every second: then the connection stays, because each handshake costs both. */
-  readonly isFrequent?: boolean;
 }
 
 /** A report has a few hundred bytes; a larger answer is no manager's. */
 const answerBytesMax = 1 << 20;
 
-/** By address and certificates, so that new certificates have new connections. */
-const connections = new Agent({ keepAlive: true });
-
 /** Resolves to the parsed answer; rejects for any status but 200, with what the answer says. */
 export function exchangeJson(url: string, options: ExchangeOptions): Promise<unknown> {
-  const { method, body, ca, cert, key, serverName, signal, isFrequent } = options;
-  const agent = isFrequent === true ? connections : false;
+  const { method, body, ca, cert, key, serverName, signal } = options;
   const payload = body === undefined ? "" : JSON.stringify(body);
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers, signal, ca, cert, key, servername: serverName, agent }, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => {
-        text += chunk;
-        if (text.length > answerBytesMax)
-          sent.destroy(new Error(`The answer of ${url} is larger than ${answerBytesMax} bytes`));
-      });
-      response.on("error", reject);
-      response.on("end", () => {
-        if (response.statusCode === 200) resolve(parse(url, text, reject));
-        else reject(new Error(`${url} answered ${response.statusCode}: ${text.slice(0, 300)}`));
-      });
-    });
+    const sent = request(
+      url,
+      { method, headers, signal, ca, cert, key, servername: serverName, agent: false },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8");
+        response.on("data", (chunk: string) => {
+          text += chunk;
+          if (text.length > answerBytesMax)
+            sent.destroy(new Error(`The answer of ${url} is larger than ${answerBytesMax} bytes`));
+        });
+        response.on("error", reject);
+        response.on("end", () => {
+          if (response.statusCode === 200) resolve(parse(url, text, reject));
+          else reject(new Error(`${url} answered ${response.statusCode}: ${text.slice(0, 300)}`));
+        });
+      },
+    );
     sent.on("error", reject);
     sent.end(payload);
   });

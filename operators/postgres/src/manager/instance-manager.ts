@@ -5,6 +5,7 @@
  */
 import {
   canonicalText,
+  cleanStopMs,
   type DesiredInstance,
   type InstanceReport,
   type LeaseAnswer,
@@ -16,9 +17,8 @@ import type { ServerIdentity } from "./configuration-files.ts";
 import type { ControlFile } from "./data-directory.ts";
 import { FollowedDocument } from "./followed-document.ts";
 import type { InstanceManagerParts } from "./manager-parts.ts";
-import { answerLease, type LeaseView } from "./primary-lease.ts";
+import { answerLease } from "./primary-lease.ts";
 import { ServerConfiguration } from "./server-configuration.ts";
-import { ServerFence } from "./server-fence.ts";
 import type { ServerFacts } from "./sql.ts";
 
 /** A replica that receives nothing for so long has parted from the primary, or follows a dead connection. */
@@ -46,7 +46,8 @@ export class InstanceManager {
   #straysInRow = 0;
   #needsRewind = false;
   #isPromoting = false;
-  readonly #fence: ServerFence;
+  /** Since when the server, without the right to it, is being stopped. */
+  #fencedMs: number | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
   #shortRuns = 0;
   /** The start of the server that is to be restarted; it stays until another one runs. */
@@ -63,7 +64,6 @@ export class InstanceManager {
     this.#parts = parts;
     this.#document = new FollowedDocument(parts.document);
     this.#configuration = new ServerConfiguration(parts);
-    this.#fence = new ServerFence(parts);
   }
 
   get name(): string {
@@ -96,20 +96,14 @@ export class InstanceManager {
     return this.report({ holder: desired.primary ?? "", term: desired.term });
   }
 
-  /** To a peer, which counts on the answer. */
   answerLease(request: LeaseRequest): LeaseAnswer {
-    const answer = answerLease(request, this.#view);
-    if (answer.isGranted) this.#parts.grants.given(answer.term);
-    return answer;
-  }
-
-  get #view(): LeaseView {
-    return { term: this.#document.term, primary: this.desired?.primary };
+    return answerLease(request, { term: this.#document.term, primary: this.desired?.primary });
   }
 
   async report(lease: LeaseRequest | undefined): Promise<InstanceReport> {
-    const { name, data, moments, grants } = this.#parts;
-    if (lease?.holder === name && answerLease(lease, this.#view).isGranted) this.#renew(lease.moment);
+    const { name, clock, data } = this.#parts;
+    if (lease?.holder === name && this.answerLease(lease).isGranted)
+      this.#parts.lease.renewByOperator(clock.monotonic());
     const facts = await this.#facts();
     const control = facts === undefined ? this.#control : undefined;
     return {
@@ -136,16 +130,7 @@ export class InstanceManager {
       isAnalyzing: this.#parts.upgrade.isAnalyzing,
       archive: this.desired?.settings.isArchived === true ? this.#parts.archive.readReport() : undefined,
       message: this.message,
-      moment: moments.now(),
-      lastGrant: grants.last,
     };
-  }
-
-  /** By the operator; `moment` is missing in requests of earlier releases. */
-  #renew(moment: string | undefined): void {
-    const { clock, lease, moments } = this.#parts;
-    const heardMs = moment === undefined ? clock.monotonic() : moments.monotonicOf(moment);
-    if (heardMs !== undefined) lease.renewByOperator(heardMs);
   }
 
   /** Restarts the server that started at this moment; another one has read its settings since. */
@@ -173,7 +158,7 @@ export class InstanceManager {
 
   /** A primary without the lease stops at once, whatever else is going on; so does one on its way to it. */
   fence(): void {
-    const { server, data } = this.#parts;
+    const { server, data, clock } = this.#parts;
     if (!server.isAlive || (data.isStandby && !this.#isPromoting)) return;
     const isMine = this.desired?.primary === this.#parts.name;
     if (isMine && this.#holdsLease()) return;
@@ -182,7 +167,12 @@ export class InstanceManager {
     this.#message = isDeposed
       ? "stopped: another instance becomes the primary"
       : "stopped: neither the operator nor a majority of the instances confirms that this is the primary";
-    this.#fence.stop(this.#message, isDeposed);
+    const nowMs = clock.monotonic();
+    if (this.#fencedMs === undefined) this.#parts.complain(`The instance manager: ${this.#message}`);
+    this.#fencedMs ??= nowMs;
+    // Replicas that do not take the rest of the log hold up a fast stop.
+    const isLate = nowMs - this.#fencedMs >= cleanStopMs;
+    server.requestStop(isDeposed && !isLate ? "fast" : "immediate");
   }
 
   /** The next thing to do. Rejects with what could not be done. */
@@ -201,7 +191,7 @@ export class InstanceManager {
   /** Called when the server process has ended. */
   serverEnded(): void {
     this.#control = undefined;
-    this.#fence.serverEnded();
+    this.#fencedMs = undefined;
     this.#parts.sql.forget();
     const isShort = this.#parts.clock.monotonic() - this.#startedMs < shortRunMs;
     this.#shortRuns = isShort && !this.#isStopping ? this.#shortRuns + 1 : 0;
@@ -232,7 +222,7 @@ export class InstanceManager {
   }
 
   async #bePrimary(desired: DesiredInstance, signal: AbortSignal): Promise<void> {
-    const { data, server } = this.#parts;
+    const { data, server, sql } = this.#parts;
     if (!data.exists) {
       if (!desired.isFirstStart)
         throw new Error("The volume of the primary has no data: restore a backup, or name another instance");
@@ -244,7 +234,7 @@ export class InstanceManager {
       return;
     }
     if (!server.isAlive) return this.#start(desired, { name: this.name }, signal);
-    const facts = await this.#facts();
+    const facts = await sql.facts();
     if (facts === undefined || (await this.#restartServer(facts))) return;
     if (!facts.isPrimary) {
       if (data.isRecovering) this.#message = "replaying the log of the archive";
@@ -340,7 +330,7 @@ export class InstanceManager {
   }
 
   async #beReplica(desired: DesiredInstance, signal: AbortSignal): Promise<void> {
-    const { data, server, name } = this.#parts;
+    const { data, server, sql, name } = this.#parts;
     // The fence stops it; what it was comes to light when it has ended.
     if (server.isAlive && !data.isStandby) return;
     const primary = desired.peers.find((peer) => peer.name === desired.primary);
@@ -358,7 +348,7 @@ export class InstanceManager {
       if (!data.isStandby || this.#needsRewind || hasParted) await this.#rejoin(desired, primary, signal);
       return this.#start(desired, identity, signal);
     }
-    const facts = await this.#facts();
+    const facts = await sql.facts();
     if (facts === undefined) return this.#configuration.follow(identity);
     if (await this.#restartServer(facts)) return;
     await this.#configuration.keep(desired.settings, facts, identity, signal);
@@ -432,18 +422,14 @@ export class InstanceManager {
   }
 
   async #facts(): Promise<ServerFacts | undefined> {
-    const { server, sql } = this.#parts;
-    const facts = server.isAlive ? await sql.facts() : undefined;
-    if (facts !== undefined && server.isAlive) this.#fence.serverAnswered();
-    return facts;
+    return this.#parts.server.isAlive ? this.#parts.sql.facts() : undefined;
   }
 
   #serverState(facts: ServerFacts | undefined): ServerState {
     const { server } = this.#parts;
     if (!server.isAlive) return "stopped";
     if (server.isStopping) return "stopping";
-    // One that has answered runs, and hangs.
-    return facts === undefined && !this.#fence.hasAnswered ? "starting" : "running";
+    return facts === undefined ? "starting" : "running";
   }
 }
 

@@ -9,7 +9,6 @@ import {
   reportPath,
   restartPath,
 } from "../instance/manager-paths.ts";
-import type { LeaseRequest } from "../instance/instance-protocol.ts";
 import { managerPort, probePort } from "../kind/names.ts";
 import type { BaseBackups } from "./base-backup.ts";
 import { keyMaterial } from "./certificate-files.ts";
@@ -90,7 +89,9 @@ async function route(parts: ManagerParts, request: IncomingMessage): Promise<unk
   if (call === `POST ${leasePath}`) return manager.answerLease(parseLeaseRequest(await bodyOf(request)));
   if (client !== clientNames.operator) throw new Refusal(403, `The certificate of "${client}" may not ask for ${call}`);
   if (call === `GET ${reportPath}`) {
-    return manager.report(leaseOf(url.searchParams));
+    const holder = url.searchParams.get("holder");
+    const lease = holder === null ? undefined : { holder, term: Number(url.searchParams.get("term")) };
+    return manager.report(lease);
   }
   if (call === `PUT ${desiredPath}`) return manager.follow(parseDesired(await bodyOf(request)));
   if (call === `POST ${restartPath}`) {
@@ -98,13 +99,6 @@ async function route(parts: ManagerParts, request: IncomingMessage): Promise<unk
     return {};
   }
   return routeUsers(call, parts, request);
-}
-
-function leaseOf(parameters: URLSearchParams): LeaseRequest | undefined {
-  const holder = parameters.get("holder");
-  const moment = parameters.get("moment");
-  if (holder === null) return undefined;
-  return { holder, term: Number(parameters.get("term")), ...(moment === null ? {} : { moment }) };
 }
 
 /** Only the primary can change users. */

@@ -4,7 +4,10 @@ import { leasePath } from "../instance/manager-paths.ts";
 import type { LeaseAnswer } from "../instance/instance-protocol.ts";
 import { managerPort } from "../kind/names.ts";
 import { keyMaterial } from "./certificate-files.ts";
-import { type AskPeer, peerMsMax } from "./lease-keeper.ts";
+import type { AskPeer } from "./lease-keeper.ts";
+
+/** Below the time between two questions. */
+const answerMsMax = 900;
 
 export const askPeer: AskPeer = async ({ host }, request, signal) => {
   const options = {
@@ -12,8 +15,7 @@ export const askPeer: AskPeer = async ({ host }, request, signal) => {
     method: "POST",
     body: request,
     serverName: host,
-    isFrequent: true,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(peerMsMax)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]),
   } as const;
   return (await exchangeJson(`https://${host}:${managerPort}${leasePath}`, options)) as LeaseAnswer;
 };

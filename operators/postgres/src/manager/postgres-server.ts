@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { postgresPort } from "../kind/names.ts";
 import { paths } from "./paths.ts";
 import type { Programs } from "./programs.ts";
-import { childrenOf, sendSignal } from "./process-tree.ts";
 import { processName, removeStaleLocks } from "./stale-locks.ts";
 
 /** `fast` ends sessions and writes a checkpoint; after `immediate` the next start recovers. */
@@ -70,17 +69,6 @@ export class PostgresServer {
     if (this.#child === undefined || this.#stopMode === mode || this.#stopMode === "immediate") return;
     this.#stopMode = mode;
     this.#child.kill(signals[mode]);
-  }
-
-  /** Ends all its processes at once, also those that are suspended and take no other signal. */
-  kill(): void {
-    const pid = this.#child?.pid;
-    if (pid === undefined) return;
-    this.#stopMode = "immediate";
-    // A first process that stands still starts no more of them.
-    sendSignal(pid, "SIGSTOP");
-    for (const child of childrenOf(pid)) sendSignal(child, "SIGKILL");
-    sendSignal(pid, "SIGKILL");
   }
 
   /** Resolves when the process has ended. */

@@ -15,9 +15,9 @@ export class PrimaryLease {
   #byOperatorUntilMs = Number.NEGATIVE_INFINITY;
   readonly #byPeerUntilMs = new Map<string, number>();
 
-  /** The operator, which heard of this instance at `heardMs`, names it the primary of its term. */
-  renewByOperator(heardMs: number): void {
-    this.#byOperatorUntilMs = Math.max(this.#byOperatorUntilMs, heardMs + leaseMs);
+  /** The operator reached this instance and named it the primary of its term. */
+  renewByOperator(nowMs: number): void {
+    this.#byOperatorUntilMs = nowMs + leaseMs;
   }
 
   /** A peer granted what was asked at `askedMs`: its answer may have been under way for long. */

@@ -1,5 +1,4 @@
 /** The process of one instance: PostgreSQL's parent, which the kubelet starts and stops. */
-import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { archivePath } from "../kind/names.ts";
 import { ArchiveFolder } from "./archive-folder.ts";
@@ -9,7 +8,6 @@ import { DataDirectory } from "./data-directory.ts";
 import { documentFile } from "./document-file.ts";
 import { DataImport } from "./import/data-import.ts";
 import { ensureInnerObjects, readPassword } from "./inner-objects.ts";
-import { GivenGrants } from "./given-grants.ts";
 import { InstanceManager } from "./instance-manager.ts";
 import { keepLease } from "./lease-keeper.ts";
 import { managerClock } from "./manager-clock.ts";
@@ -18,7 +16,6 @@ import { type ManagerServers, serveManager } from "./manager-server.ts";
 import { serveMetrics } from "./metrics/metrics-server.ts";
 import { Monitor } from "./metrics/monitor.ts";
 import { BaseCopy } from "./other-server/base-copy.ts";
-import { Moments } from "./moments.ts";
 import { paths } from "./paths.ts";
 import { askPeer } from "./peer-connection.ts";
 import { PostgresServer } from "./postgres-server.ts";
@@ -54,8 +51,6 @@ export async function runManager(name: string): Promise<number> {
     server,
     sql,
     lease: new PrimaryLease(),
-    moments: new Moments(randomUUID(), managerClock),
-    grants: new GivenGrants(managerClock),
     archive,
     document: documentFile,
     settings: new SettingsKeeper({ name, trial: new SettingsTrial(programs), data, sql }),

@@ -6,8 +6,8 @@ import { paths } from "./paths.ts";
 import { lastLine, type Programs } from "./programs.ts";
 import { literal } from "./sql-text.ts";
 
-/** A server that needs longer is of no use to a decision; the operator waits little longer for a report. */
-const deadlineMs = 1_500;
+/** A server that needs longer is of no use to a decision. */
+const deadlineMs = 3_000;
 
 /** What the server says of itself. */
 export interface ServerFacts {

@@ -24,11 +24,9 @@ import { observeOtherServerSecrets } from "./other-server-secrets.ts";
 import { memberSet, minAvailable, serviceRoles } from "../kind/services.ts";
 import { PostgresPooler } from "../poolers/postgres-pooler.ts";
 import { specInForce } from "../kind/spec-in-force.ts";
-import { consentsAfter, leaseTo } from "../seen/consent.ts";
 import { isSafetyCopyOver } from "../seen/upgrade.ts";
 import { mattersOf } from "../seen/matters.ts";
 import { type Memory, noMemory, remember } from "../seen/memory.ts";
-import { Questions } from "./questions.ts";
 import { acceptsWrites, podState, type Seen, type SeenInstance } from "../seen/seen.ts";
 
 /** What an observation uses beyond the API server. */
@@ -38,7 +36,6 @@ export interface ObservationPorts {
   readonly failures: PodFailures;
   /** By the UID of the cluster. */
   readonly memories: BoundedMap<string, Memory>;
-  readonly questions: Questions;
 }
 
 export async function observe(
@@ -66,10 +63,7 @@ export async function observe(
           key: own.pair.key,
           serverName: serverName(cluster),
         });
-  const before = senses.memories.get(uid) ?? noMemory;
-  const askedMs = context.host.clock.monotonic();
-  const reports =
-    gateway === undefined ? new Map() : await askAll(cluster, pods, { ...senses, gateway, before }, context);
+  const reports = gateway === undefined ? new Map() : await askAll(cluster, pods, gateway, context.signal);
   const names = new Set([...wantedInstances(cluster), ...pods.keys(), ...claims.keys()]);
   const instances = [...names]
     .toSorted((a, b) => numberOf(a) - numberOf(b))
@@ -81,10 +75,11 @@ export async function observe(
       failure: failures.get(each)?.message,
     }));
   const nowMs = context.host.clock.monotonic();
+  const before = senses.memories.get(uid) ?? noMemory;
   const memory = remember(before, {
-    matters: mattersOf(cluster, instances, before, { askedMs, nowMs }),
+    matters: mattersOf(cluster, instances, before),
     ...lastOfPrimary(cluster, instances),
-    ...consentsAfter(cluster, instances, before, nowMs),
+    nowMs,
   });
   senses.memories.set(uid, memory);
   return {
@@ -169,35 +164,23 @@ function observeClaims(
 
 /** To the primary, a question is proof that the operator reaches it. */
 async function askAll(
-  cluster: PostgresCluster,
+  { status }: PostgresCluster,
   pods: ReadonlyMap<string, Pod>,
-  { gateway, questions, before }: Pick<ObservationPorts, "gateway" | "questions"> & { readonly before: Memory },
-  { host, signal }: Pick<ReconcileContext, "host" | "signal">,
+  gateway: InstanceGateway,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, InstanceReport>> {
-  const asked = [...pods].flatMap(([name, pod]) => {
+  const { primary, term } = status ?? {};
+  const lease = primary === undefined || term === undefined ? undefined : { holder: primary, term };
+  const asked = [...pods].map(async ([name, pod]): Promise<readonly [string, InstanceReport] | undefined> => {
     const address = managerAddress(pod);
-    const { uid = "" } = pod.metadata;
-    if (address === undefined) return [];
-    const send = (memory: Pick<Memory, "moments">): Promise<InstanceReport> =>
-      gateway.report(address, leaseTo(cluster, { name, uid }, memory), signal);
-    const ask = async (): Promise<InstanceReport> => {
-      const report = await send(before);
-      // At once: on a busy machine the next question may come when the lease from this moment has ended.
-      if (name === cluster.status?.primary && report.moment !== undefined)
-        void send({ moments: { [uid]: report.moment } }).catch(() => {});
-      return report;
-    };
-    return [{ uid, ask }];
+    if (address === undefined) return undefined;
+    // One that does not answer is a fact too: it has no report.
+    const report = await gateway.report(address, lease, signal).catch(() => undefined);
+    return report === undefined ? undefined : [name, report];
   });
-  // One that does not answer is a fact too: it has no report.
-  const answers = await questions.ask(asked, host.clock);
+  const answers = await Promise.all(asked);
   signal.throwIfAborted();
-  return new Map(
-    [...pods].flatMap(([name, { metadata }]) => {
-      const report = answers.get(metadata.uid ?? "");
-      return report === undefined ? [] : [[name, report] as const];
-    }),
-  );
+  return new Map(answers.filter((each) => each !== undefined));
 }
 
 function lastOfPrimary(

@@ -6,7 +6,6 @@ import { rest, wait } from "setpoint";
 import { compareQuantities, parseQuantity } from "setpoint/kinds";
 import { numberOf } from "../kind/names.ts";
 import { requestedPrimary } from "../kind/postgres-cluster.ts";
-import { hasLostLease } from "../seen/consent.ts";
 import { silenceOf, termOf } from "../seen/matters.ts";
 import { lastingMs } from "../seen/memory.ts";
 import {
@@ -42,8 +41,7 @@ interface Rule {
 
 const defaultSilenceMs = 4_000;
 const newTermMs = 60_000;
-/** While the primary may still accept writes, and once it has stopped by its own clock. */
-const newTermPatience = { leased: 4, lost: 2 };
+const newTermPatience = 4;
 /** A primary that restarts for settings writes a checkpoint, and is back long before. */
 const restartMsMax = 60_000;
 
@@ -276,15 +274,13 @@ function failureOf(seen: Seen, primary: SeenInstance): string | undefined {
 
 /**
  * Where nodes are too busy for their pods, each new primary falls silent, too, and a change of the primary is
- * more work for them. So a new one has more time, most while it may still accept writes.
+ * more work for them. So a new one has more time.
  */
-function allowedSilenceMs(seen: Seen): number {
-  const { cluster, memory, monotonicMs } = seen;
+function allowedSilenceMs({ cluster, memory, monotonicMs }: Seen): number {
   const { spec, status } = cluster;
   const silenceMs = (spec.failover?.silenceSeconds ?? defaultSilenceMs / 1_000) * 1_000;
   const termMs = lastingMs(memory, termOf(status?.term ?? 0), monotonicMs) ?? 0;
-  if (termMs >= newTermMs) return silenceMs;
-  return silenceMs * newTermPatience[hasLostLease(seen) ? "lost" : "leased"];
+  return termMs < newTermMs ? newTermPatience * silenceMs : silenceMs;
 }
 
 function waitForPrimary(seen: Seen): PostgresStep | undefined {

@@ -63,6 +63,8 @@ export type PostgresStep = Step<Actions>;
 export const recheckMs = 1_000;
 /** While instances do what the document says. */
 export const lookAgainMs = 200;
+/** How long a request of this operator may be under way: a grant may arrive so late. */
+export const callMsMax = 2_000;
 
 export function act<Name extends keyof Actions>(action: Name, args: Actions[Name], reason: string): PostgresStep {
   return actOn<Actions, Name>(action, args, reason);

@@ -3,8 +3,8 @@ import { cleanStopMs, type DesiredInstance, leaseMarginMs, leaseMs } from "../in
 import { desiredInstance } from "../kind/desired.ts";
 import { labels } from "../kind/labels.ts";
 import { type InstanceRole } from "../kind/names.ts";
-import { refusedForMs } from "../seen/consent.ts";
-import { isDenied } from "../seen/matters.ts";
+import { denialOf, isDenied } from "../seen/matters.ts";
+import { lastingMs } from "../seen/memory.ts";
 import {
   acceptsWrites,
   instanceNamed,
@@ -16,9 +16,10 @@ import {
 } from "../seen/seen.ts";
 import { fencingOf } from "./fencing.ts";
 import { wantedUpgrade } from "./upgrade/wanted-upgrade.ts";
+import { callMsMax } from "./postgres-step.ts";
 
 /** After so long without consent a primary has stopped by its own clock. */
-export const leaseOverMs: number = leaseMs + leaseMarginMs;
+export const leaseOverMs: number = leaseMs + callMsMax + leaseMarginMs;
 
 /** Whether the instance whose place is taken is known to accept no writes any more. */
 export function isFormerStopped(seen: Seen): boolean {
@@ -29,10 +30,11 @@ export function isFormerStopped(seen: Seen): boolean {
   // A server that is no primary yet proves nothing: its promotion may be under way.
   if (report !== undefined && report.term >= term && report.server === "stopped") return true;
   // The kubelet saw its process end, and a new one gets no lease: a majority has answered that it gives none.
-  if (podState(former?.pod) === "ended" && isDenied(seen.cluster, seen.instances, seen.memory)) return true;
+  if (podState(former?.pod) === "ended" && isDenied(seen.cluster, seen.instances, seen.memory, "answered")) return true;
+  const deniedMs = lastingMs(seen.memory, denialOf(term), seen.monotonicMs) ?? 0;
   // It hands the rest of its log over; to promote now would lose that.
   const isHandingOver = report?.server === "stopping" && report.term >= term;
-  return refusedForMs(seen) >= (isHandingOver ? cleanStopMs : leaseOverMs);
+  return deniedMs >= (isHandingOver ? cleanStopMs : leaseOverMs);
 }
 
 export function wantedDocument(seen: Seen): DesiredInstance {
@@ -63,13 +65,8 @@ export function wantedRole(seen: Seen, instance: SeenInstance): InstanceRole {
   const isPrimary = instance.name === seen.cluster.status?.primary;
   const label = instance.pod?.metadata.labels?.[labels.role];
   if (isStandby(instance)) return "replica";
-  if (!hasSaid(instance)) return label === "primary" && !isPrimary ? "none" : roleOf(label);
+  if (instance.report === undefined) return label === "primary" && !isPrimary ? "none" : roleOf(label);
   return isPrimary && acceptsWrites(instance) ? "primary" : "none";
-}
-
-/** A server that runs and gives no answer in time has said no more than a manager that gives none. */
-function hasSaid({ report }: SeenInstance): boolean {
-  return report !== undefined && (report.server !== "running" || report.isPrimary !== undefined);
 }
 
 function roleOf(label: string | undefined): InstanceRole {

@@ -20,44 +20,34 @@ export function denialBy(name: string, term: number): string {
   return `denied ${term} by ${name}`;
 }
 
-/** The process of the instance has ended, and no other one has come. */
-export function endOf({ name, pod }: SeenInstance): string {
-  const restarts = pod?.status?.containerStatuses?.find((each) => each.name === "postgres")?.restartCount;
-  return `ended ${name} ${pod?.metadata.uid ?? ""} ${restarts ?? 0}`;
+/** So many instances follow the present term that the former primary gets no lease from a majority. */
+export function denialOf(term: number): string {
+  return `denied ${term}`;
 }
 
 /** A cluster that has hibernated starts its primary. */
 export const wakingMatter = "waking";
 
-/** When instances were asked, and when all answers had come. */
-export interface ObservationTimes {
-  readonly askedMs: number;
-  readonly nowMs: number;
-}
-
-/** What goes on, and since when at the latest; `before` is what was noted until now. */
+/** `before` is what was noted until now. */
 export function mattersOf(
   cluster: PostgresCluster,
   instances: readonly SeenInstance[],
   before: Memory,
-  { askedMs, nowMs }: ObservationTimes,
-): ReadonlyMap<string, number> {
+): readonly string[] {
   const { term = 0, primary } = cluster.status ?? {};
   const current = instances.find(({ name }) => name === primary);
   // A replica that was appointed and still follows is no silent primary: it is on its way.
   const isFenced = cluster.status?.fencing?.members.some(({ name }) => name === primary) === true;
   const isSilent = current !== undefined && !isFenced && !acceptsWrites(current) && !isStandby(current);
   const isWaking = cluster.status?.hibernation !== undefined && !cluster.spec.hibernated;
-  const denials = instances.filter((each) => denies(each, term, before));
-  const ends = instances.filter(({ pod }) => podState(pod) === "ended");
-  return new Map([
-    [termOf(term), nowMs],
-    ...upgradeMatters(cluster, instances).map((matter) => [matter, nowMs] as const),
-    ...(isWaking ? [[wakingMatter, nowMs] as const] : []),
-    ...(isSilent ? [[silenceOf(current), askedMs] as const] : []),
-    ...denials.map((each) => [denialBy(each.name, term), deniedAtMs(each, term, nowMs)] as const),
-    ...ends.map((each) => [endOf(each), nowMs] as const),
-  ]);
+  return [
+    termOf(term),
+    ...upgradeMatters(cluster, instances),
+    ...(isWaking ? [wakingMatter] : []),
+    ...(isSilent ? [silenceOf(current)] : []),
+    ...instances.filter((each) => denies(each, term, before)).map(({ name }) => denialBy(name, term)),
+    ...(isDenied(cluster, instances, before, "answered or ended") ? [denialOf(term)] : []),
+  ];
 }
 
 /** One answer that is late takes back nothing. */
@@ -65,64 +55,29 @@ function denies({ name, report }: SeenInstance, term: number, { since }: Memory)
   return report === undefined ? since[denialBy(name, term)] !== undefined : report.term >= term;
 }
 
-/** It has given no consent to an earlier term since. An instance of an older release does not say so. */
-function deniedAtMs({ report }: SeenInstance, term: number, nowMs: number): number {
-  const { lastGrant } = report ?? {};
-  return lastGrant === undefined || lastGrant.term >= term ? nowMs : nowMs - lastGrant.agoMs;
-}
-
 /**
  * Whether the former primary gets no consent: it goes on by that of a majority, itself counted. An instance
- * that follows the present term gives none.
+ * that follows the present term gives none. Neither does one whose process has ended, until a new process
+ * comes, so its word counts only over time.
+ *
+ * The former primary counts the instances of the document that it follows: those of the status, or, when a
+ * newer document reached it unseen, those of today. It must be denied by both.
  */
-export function isDenied(cluster: PostgresCluster, instances: readonly SeenInstance[], memory: Memory): boolean {
-  const { term = 0 } = cluster.status ?? {};
-  const denying = instances.filter((each) => denies(each, term, memory));
-  return majorityRefuses(cluster, instances, new Map(denying.map(({ name }) => [name, 0]))) !== undefined;
-}
-
-/**
- * Since when the former primary has got no consent of instances. A process that has ended gives none either,
- * until a new one comes, which may be seen late: so it counts only from the beginning of the term on.
- */
-export function deniedSinceMs(
-  cluster: PostgresCluster,
-  instances: readonly SeenInstance[],
-  { since }: Memory,
-): number | undefined {
-  const { term = 0 } = cluster.status ?? {};
-  const sinceMs = new Map<string, number>();
-  for (const each of instances) {
-    const endedMs = since[endOf(each)];
-    const beganMs = since[termOf(term)];
-    const silentMs = endedMs === undefined || beganMs === undefined ? undefined : Math.max(endedMs, beganMs);
-    const atMs = since[denialBy(each.name, term)] ?? silentMs;
-    if (atMs !== undefined) sinceMs.set(each.name, atMs);
-  }
-  return majorityRefuses(cluster, instances, sinceMs);
-}
-
-/**
- * Since when so many refuse that the former primary has no majority. It counts the instances of the document
- * that it follows: those of the status, or, when a newer document reached it unseen, those of today. Both
- * must refuse it.
- */
-function majorityRefuses(
+export function isDenied(
   { status }: PostgresCluster,
   instances: readonly SeenInstance[],
-  sinceMs: ReadonlyMap<string, number>,
-): number | undefined {
-  const { formerPrimary, voters } = status ?? {};
-  if (formerPrimary === undefined) return undefined;
+  memory: Memory,
+  proof: "answered" | "answered or ended",
+): boolean {
+  const { term = 0, formerPrimary, voters } = status ?? {};
+  if (formerPrimary === undefined) return false;
+  const denying = new Set(
+    instances
+      .filter((each) => denies(each, term, memory) || (proof === "answered or ended" && podState(each.pod) === "ended"))
+      .map(({ name }) => name),
+  );
+  const isMajorityOf = (names: readonly string[]): boolean =>
+    names.filter((name) => name !== formerPrimary && denying.has(name)).length >= names.length / 2;
   const present = instances.map(({ name }) => name);
-  const both = [present, voters ?? present].map((names) => enoughOf(names, formerPrimary, sinceMs));
-  return both.reduce((one, other) => (one === undefined || other === undefined ? undefined : Math.max(one, other)));
-}
-
-/** Since when all of the smallest sufficient set refuse. */
-function enoughOf(names: readonly string[], holder: string, sinceMs: ReadonlyMap<string, number>): number | undefined {
-  const sorted = names
-    .flatMap((name) => (name === holder ? [] : (sinceMs.get(name) ?? [])))
-    .toSorted((one, other) => one - other);
-  return sorted[Math.ceil(names.length / 2) - 1];
+  return isMajorityOf(present) && isMajorityOf(voters ?? present);
 }

@@ -3,12 +3,8 @@
  * process remembers nothing, so it acts later, never sooner.
  */
 export interface Memory {
-  /** Since when a matter has lasted: `silent NAME UID`, `denied TERM by NAME`. */
+  /** Since when a matter has lasted: `silent NAME UID`, `denied TERM`. */
   readonly since: Readonly<Record<string, number>>;
-  /** The last moment of each instance's own clock, by the UID of its pod; empty: of an older release. */
-  readonly moments?: Readonly<Record<string, string>> | undefined;
-  /** The latest moment from which this process's consent may count for an instance, by its name. */
-  readonly consents?: Readonly<Record<string, number>> | undefined;
   /** The last position of the log that the primary reported. */
   readonly lastPosition?: string | undefined;
   /** The timeline that it was on. */
@@ -17,17 +13,23 @@ export interface Memory {
 
 export const noMemory: Memory = { since: {} };
 
-/** What an observation adds. */
-export interface Remembered extends Omit<Memory, "since"> {
-  /** The matters that go on, and since when at the latest. */
-  readonly matters: ReadonlyMap<string, number>;
-}
-
-/** Matters that are over are forgotten; those that go on keep their beginning. */
-export function remember(before: Memory, { matters, lastPosition, lastTimeline, ...rest }: Remembered): Memory {
-  const since = Object.fromEntries([...matters].map(([matter, atMs]) => [matter, before.since[matter] ?? atMs]));
+/** Matters that are over are forgotten; new ones begin now. */
+export function remember(
+  before: Memory,
+  {
+    matters,
+    lastPosition,
+    lastTimeline,
+    nowMs,
+  }: {
+    readonly matters: readonly string[];
+    readonly lastPosition: string | undefined;
+    readonly lastTimeline: number | undefined;
+    readonly nowMs: number;
+  },
+): Memory {
+  const since = Object.fromEntries(matters.map((matter) => [matter, before.since[matter] ?? nowMs]));
   return {
-    ...rest,
     since,
     lastPosition: lastPosition ?? before.lastPosition,
     lastTimeline: lastTimeline ?? before.lastTimeline,

@@ -4,8 +4,7 @@
  */
 import { type Host, sleep } from "@setpoint/host";
 import type { BeyondRepair, Launch, Program, ProgramModel, SimulatedVolume } from "setpoint/testing";
-import { callMsMax, type LeaseAnswer } from "../instance/instance-protocol.ts";
-import { peerMsMax } from "../manager/lease-keeper.ts";
+import type { LeaseAnswer } from "../instance/instance-protocol.ts";
 import { CommitLedger } from "./commit-ledger.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
 import { SimulatedInstance } from "./simulated-instance.ts";
@@ -17,14 +16,10 @@ export const simulatedImage = "operator.invalid/postgres:simulated";
 /** As a party of the network: instances can be cut off from it, too. */
 export const operatorParty = "operator";
 
-/**
- * What a caller notices: nothing until its deadline, or a refusal at once. What the operator says over a link
- * that is late arrives long after its deadline.
- */
-export type CutLink = "silent" | "refused" | "late";
+/** What a caller notices: nothing until its deadline, or a refusal at once. */
+export type CutLink = "silent" | "refused";
 
-const answerMsMax = { operator: callMsMax, peer: peerMsMax };
-const lateMs = 8_000;
+const answerMsMax = { operator: 2_000, peer: 900 };
 const latencyMsMax = 4;
 const installMs = 100;
 
@@ -139,8 +134,6 @@ export class PostgresModel implements ProgramModel {
     const ip = new URL(address).hostname;
     const instance = this.instances.find(({ launch }) => launch.podIp === ip);
     if (instance === undefined) throw new Error(`connect ECONNREFUSED ${address}`);
-    if (this.#cut.get(link(operatorParty, instance.name)) === "late")
-      this.#hostOrThrow().clock.setTimer(() => void what(instance).catch(() => {}), lateMs);
     await this.#pass(operatorParty, instance.name, answerMsMax.operator);
     const answer = await what(instance);
     await this.#travel();
@@ -183,7 +176,7 @@ export class PostgresModel implements ProgramModel {
 
   async #pass(from: string, to: string, waitMs: number): Promise<void> {
     const how = this.#cut.get(link(from, to));
-    if (how === "silent" || how === "late") await sleep(this.#hostOrThrow().clock, waitMs);
+    if (how === "silent") await sleep(this.#hostOrThrow().clock, waitMs);
     if (how !== undefined) throw new Error(`${from} does not reach ${to}`);
   }
 

@@ -4,14 +4,12 @@
  */
 import { sleep } from "@setpoint/host";
 import type { Launch, Program } from "setpoint/testing";
-import { GivenGrants } from "../manager/given-grants.ts";
 import type { AskPeer } from "../manager/lease-keeper.ts";
 import { keepLease } from "../manager/lease-keeper.ts";
 import { InstanceManager } from "../manager/instance-manager.ts";
 import type { ManagerClock } from "../manager/manager-clock.ts";
 import type { InstanceManagerParts } from "../manager/manager-parts.ts";
 import { fenceOn, stepOn } from "../manager/manager-loops.ts";
-import { Moments } from "../manager/moments.ts";
 import { PrimaryLease } from "../manager/primary-lease.ts";
 import { Wakeup } from "../manager/wakeup.ts";
 import { paths } from "../manager/paths.ts";
@@ -78,8 +76,6 @@ export class SimulatedInstance implements Program {
       server: this.server,
       sql: new SimulatedSql(this.server, clock, take),
       lease: new PrimaryLease(),
-      moments: new Moments(String(host.random.int(2 ** 30)), clock),
-      grants: new GivenGrants(clock),
       archive: { readReport: () => undefined, serverEnds: () => {} },
       document: { read: () => disk.document, write: (document) => void (disk.document = document) },
       // The model knows no settings that PostgreSQL would refuse.

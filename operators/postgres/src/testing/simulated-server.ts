@@ -62,7 +62,6 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
   /** What it started with: some settings stay until the next start. */
   #started: Configuration | undefined;
   #hasReplayed = false;
-  #isHanging = false;
   #upstream: SimulatedServer | undefined;
   #isReceiving = false;
   readonly #followers = new Set<SimulatedServer>();
@@ -86,12 +85,12 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
   }
 
   get acceptsCommits(): boolean {
-    return this.isPrimary && !this.isStopping && !this.#isHanging;
+    return this.isPrimary && !this.isStopping;
   }
 
   /** Whether it lets sessions in. */
   get isAnswering(): boolean {
-    if (this.isStopping || this.#isHanging || this.#phase === "off" || this.#phase === "starting") return false;
+    if (this.isStopping || this.#phase === "off" || this.#phase === "starting") return false;
     return this.data.end >= this.data.consistentAt;
   }
 
@@ -163,7 +162,6 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
     if (!this.isAlive || this.#stopMode === mode || this.#stopMode === "immediate") return;
     this.#stopMode = mode;
     this.#cancelWaits("terminating connection due to administrator command");
-    if (this.#isHanging) return;
     if (mode === "immediate") this.#after(5, 40, () => this.#exit());
     else if (this.isPrimary) this.#stopWhenSent(false);
     else
@@ -176,15 +174,6 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
   async stop(mode: StopMode): Promise<void> {
     this.requestStop(mode);
     await this.#until(() => !this.isAlive);
-  }
-
-  kill(): void {
-    this.#exit();
-  }
-
-  /** Its processes are suspended: it answers nothing, and does not stop when it is asked. */
-  hang(): void {
-    this.#isHanging = true;
   }
 
   /** The process has been killed, and its manager with it. */
@@ -357,7 +346,6 @@ export class SimulatedServer implements Pick<PostgresServer, keyof PostgresServe
 
   #end(): void {
     this.#phase = "off";
-    this.#isHanging = false;
     this.#stopMode = undefined;
     this.#run++;
     this.#isReceiving = false;

@@ -32,7 +32,7 @@ test("strike says that nobody has opted in", async () => {
   const { code, err } = await typed(false);
   expect(code).toBe(1);
   expect(err).toContain(
-    "no pod is opted in; label pods, their owner or the namespace with control-plane.io/chaos=enabled",
+    "Nobody was struck: no pod is opted in: set the label control-plane.io/chaos=enabled on pods, on their owner or on",
   );
 });
 

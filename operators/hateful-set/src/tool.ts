@@ -60,9 +60,7 @@ export async function strike(
     const act = status?.acts?.find(({ cause }) => cause.endsWith(request));
     if (act !== undefined && !isOpen(act)) return report(act, output);
     if (act === undefined && status?.lastRequest === request) {
-      output.err(
-        `Nobody was struck: no pod is opted in; label pods, their owner or the namespace with ${chaosNames.chaos}=enabled\n`,
-      );
+      output.err(`Nobody was struck: ${status.declined}\n`);
       return 1;
     }
     await new Promise<void>((resolve) => clock.setTimer(resolve, pollMs));

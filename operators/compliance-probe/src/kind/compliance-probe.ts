@@ -93,7 +93,8 @@ const status = z.object({
   results: z.array(result).optional().describe("One for each act."),
   changes: z.array(change).optional().describe("The newest changes of verdicts, the newest first."),
   lastRun: run.optional(),
-  nextRun: timestamp().optional(),
+  // Text, since kubectl prints a time to come as "<invalid>".
+  nextRun: z.string().optional(),
   conditions: conditions().optional(),
 });
 

@@ -88,6 +88,7 @@ const status = z.object({
   interval: z.int().describe("The number of the next decision; decisions follow from the seed and this number."),
   nextDecision: z.string().optional().describe("When it is made."),
   lastRequest: z.string().optional().describe("The latest request by annotation that was answered."),
+  declined: z.string().optional().describe("Why the latest request struck nobody."),
   recentActs: z.array(z.string()).optional().describe("When the acts that count for the budget were decided."),
   total: z.int().describe("How many acts were decided."),
   recovered: z.int().describe("From how many of them the target has recovered."),

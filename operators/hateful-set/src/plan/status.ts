@@ -37,6 +37,7 @@ export function statusOf(seen: Seen, step: ChaosStep, nowMs: number): Status {
     observedGeneration: seen.set.metadata.generation,
     ...schedule(seen, step, nowMs),
     lastRequest: answeredRequest(seen, step, nowMs),
+    declined: declined(seen, step, nowMs),
     recentActs: recentActs(seen, begun, nowMs),
     total: (before?.total ?? 0) + (begun?.phase === "Intended" ? 1 : 0),
     recovered: (before?.recovered ?? 0) + (ended === undefined ? 0 : 1),
@@ -106,6 +107,12 @@ function isUndo(step: ChaosStep): boolean {
 function answeredRequest({ set }: Seen, step: ChaosStep, nowMs: number): string | undefined {
   const isAnswered = occasionOf(set, nowMs)?.kind === "request" && step.kind === "act" && !isUndo(step);
   return isAnswered ? set.metadata.annotations?.[chaosNames.strike] : set.status?.lastRequest;
+}
+
+function declined(seen: Seen, step: ChaosStep, nowMs: number): string | undefined {
+  if (step.kind === "act" && step.action === "decline") return step.args.why;
+  const { status } = seen.set;
+  return answeredRequest(seen, step, nowMs) === status?.lastRequest ? status?.declined : undefined;
 }
 
 function recentActs(seen: Seen, begun: ActRecord | undefined, nowMs: number): Status["recentActs"] {

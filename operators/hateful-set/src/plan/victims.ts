@@ -45,7 +45,10 @@ function nobody({ type, role, service }: TargetSpec): string {
   const optIn = `set the label ${chaosNames.chaos}=enabled on pods, on their owner or on the namespace`;
   if (service !== undefined) return `the pods of Service ${service} are not of one owner that is opted in: ${optIn}`;
   const whom = role === undefined ? "no pod" : `no pod with the role ${role}`;
-  const alone = type === "Partition" ? " and has labels that no other pod has" : "";
+  const alone =
+    type === "Partition"
+      ? " and has a label of its own, as pods of a StatefulSet have and those of a Deployment do not"
+      : "";
   return `${whom} is opted in${alone}: ${optIn}`;
 }
 

@@ -263,7 +263,7 @@ test.each<[string, Sketch, string]>([
   [
     "no label tells pods apart",
     { spec: cutSpec },
-    "rest 300, stalled NoVictim: no pod with the role leader is opted in and has labels",
+    "rest 300, stalled NoVictim: no pod with the role leader is opted in and has a label of its own",
   ],
   [
     "a Service whose members are needed",
